@@ -141,7 +141,7 @@ fn below<'e>(kernel: &Kernel, part: &'e Expr) -> Option<Upper<'e>> {
         CompareOp::Lt => below,
         _ => below.offset(1).ok()?,
     };
-    let number = widened(kernel, left);
+    let number = left.without_widening(kernel);
     if number.as_integer().is_some() {
         // What is said is then said of the other side.
         return None;
@@ -159,7 +159,7 @@ fn below<'e>(kernel: &Kernel, part: &'e Expr) -> Option<Upper<'e>> {
     }
     let number = match number {
         Expr::Cast(to, inner) if is_above_if_negative(kernel, *to, inner, &below) => {
-            widened(kernel, inner)
+            inner.without_widening(kernel)
         }
         _ => number,
     };
@@ -204,12 +204,12 @@ fn least<'e>(kernel: &Kernel, part: &'e Expr) -> Option<(&'e Expr, i64)> {
         _ => left.as_integer()?,
     };
     let is_meant = left.ty(kernel).is_signed() && least >= 0;
-    is_meant.then(|| (widened(kernel, right), least))
+    is_meant.then(|| (right.without_widening(kernel), least))
 }
 
 /// A constant, or a parameter that its type or a wider one holds, perhaps with a constant added to it.
 fn size(kernel: &Kernel, expr: &Expr) -> Option<AffineExpr> {
-    let (base, offset) = widened(kernel, expr).split_constant();
+    let (base, offset) = expr.without_widening(kernel).split_constant();
     if let Some(constant) = base.as_integer() {
         return (offset == 0).then(|| constant.into());
     }
@@ -250,14 +250,6 @@ fn is_near_a_size(kernel: &Kernel, param: ScalarId) -> bool {
 fn extents(kernel: &Kernel) -> impl Iterator<Item = &AffineExpr> {
     let arrays = kernel.array_params();
     arrays.flat_map(|it| &kernel.arrays[it].extents)
-}
-
-/// What `expr` is a cast of that changes no value.
-fn widened<'e>(kernel: &Kernel, expr: &'e Expr) -> &'e Expr {
-    match expr {
-        Expr::Cast(to, inner) if to.holds_all_of(inner.ty(kernel)) => widened(kernel, inner),
-        _ => expr,
-    }
 }
 
 #[cfg(test)]

@@ -246,6 +246,16 @@ impl Expr {
         }
     }
 
+    /// What this is a cast of that changes no value.
+    pub fn without_widening(&self, kernel: &Kernel) -> &Self {
+        match self {
+            Self::Cast(to, inner) if to.holds_all_of(inner.ty(kernel)) => {
+                inner.without_widening(kernel)
+            }
+            _ => self,
+        }
+    }
+
     /// What a constant is added to, and that constant; the whole, and 0, where there is none.
     pub fn split_constant(&self) -> (&Self, i64) {
         let split = match self {

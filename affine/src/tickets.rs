@@ -6,8 +6,9 @@
 //! that part runs. This is how parallel counting sorts work: count, add up, distribute (Zagha and Blelloch, *Radix sort for vector
 //! multiprocessors*, 1991).
 
+use crate::changed::Changed;
 use crate::dependence::Target;
-use crate::visit::{arrays_written_in, for_each_load_of, for_each_local_read, walk};
+use crate::visit::{for_each_load_of, for_each_local_read, walk};
 use crate::{
     Access, Add, ArrayId, BinaryOp, Block, Combine, Combiner, Expr, Kernel, LocalId, Node, Place,
     Span, Subscript, Type,
@@ -65,10 +66,10 @@ impl Dispenser {
 impl Tickets {
     /// Those of the loop with this body, if it has some, and if what moves its counters follows from nothing that the loop changes.
     pub fn of(kernel: &Kernel, body: &[Node]) -> Option<Self> {
-        let written = arrays_written_in(body);
+        let changed = Changed::by(body);
         let (mut dispensers, mut held) = (Vec::new(), BTreeSet::new());
         for target in counters(kernel, body) {
-            let mut look = Look::new(kernel, target, &written);
+            let mut look = Look::new(kernel, target, &changed);
             if look.block(body, None).is_none() || !look.is_read {
                 continue;
             }
@@ -76,11 +77,11 @@ impl Tickets {
             dispensers.extend(look.dispenser());
         }
         let found = Self {
-            counting: counting(kernel, body, &dispensers),
+            counting: counting(body, &dispensers),
             dispensers,
         };
         let is_any = !found.dispensers.is_empty();
-        (is_any && found.counts_from_what_stays(&written, &held)).then_some(found)
+        (is_any && found.counts_from_what_stays(&changed, &held)).then_some(found)
     }
 
     /// The counters.
@@ -100,16 +101,12 @@ impl Tickets {
     }
 
     /// Whether nothing that the loop changes decides how often which counter moves.
-    fn counts_from_what_stays(
-        &self,
-        written: &BTreeSet<ArrayId>,
-        held: &BTreeSet<LocalId>,
-    ) -> bool {
+    fn counts_from_what_stays(&self, changed: &Changed, held: &BTreeSet<LocalId>) -> bool {
         let mut stays = true;
         walk(&self.counting, &mut |node, _| {
             let mut elements = node.written_elements();
             stays &= elements.all(|it| self.is_counter(Target::Array(it.array)));
-            for_each_load_of(node, &mut |it| stays &= !written.contains(&it.array));
+            for_each_load_of(node, &mut |it| stays &= !changed.has_array(it.array));
             for_each_local_read(node, &mut |it| {
                 stays &= !held.contains(&it) && !self.is_counter(Target::Local(it));
             });
@@ -133,7 +130,8 @@ fn counters(kernel: &Kernel, body: &[Node]) -> Vec<Target> {
             _ => {}
         }
         if let [place] = node.places() {
-            let (target, ty) = moved(kernel, place);
+            let target = Target::from(place);
+            let ty = target.ty(kernel);
             let counts = ty.is_integer() && ty.bytes() >= 4;
             if counts && !own.contains(&target) && !found.contains(&target) {
                 found.push(target);
@@ -143,18 +141,11 @@ fn counters(kernel: &Kernel, body: &[Node]) -> Vec<Target> {
     found
 }
 
-fn moved(kernel: &Kernel, place: &Place) -> (Target, Type) {
-    match place {
-        Place::Element(it) => (Target::Array(it.array), kernel.arrays[it.array].element),
-        Place::Local(it) => (Target::Local(*it), kernel.locals[*it].ty),
-    }
-}
-
 /// What of `body` moves the `dispensers`, and what decides how often.
-fn counting(kernel: &Kernel, body: &[Node], dispensers: &[Dispenser]) -> Vec<Node> {
+fn counting(body: &[Node], dispensers: &[Dispenser]) -> Vec<Node> {
     let mut needed = BTreeSet::new();
     loop {
-        let kept = kept(kernel, body, (dispensers, &needed));
+        let kept = kept(body, (dispensers, &needed));
         let known = needed.len();
         walk(&kept, &mut |node, _| {
             for_each_local_read(node, &mut |it| needed.extend([it]));
@@ -165,13 +156,13 @@ fn counting(kernel: &Kernel, body: &[Node], dispensers: &[Dispenser]) -> Vec<Nod
     }
 }
 
-fn kept(kernel: &Kernel, nodes: &[Node], what: (&[Dispenser], &BTreeSet<LocalId>)) -> Vec<Node> {
+fn kept(nodes: &[Node], what: (&[Dispenser], &BTreeSet<LocalId>)) -> Vec<Node> {
     let (dispensers, needed) = what;
     let mut found = Vec::new();
     for node in nodes {
         let counted = match node.places() {
             [place] => {
-                let target = moved(kernel, place).0;
+                let target = Target::from(place);
                 let dispenser = dispensers.iter().find(|it| it.target == target);
                 dispenser.map(|it| it.counted(node, place))
             }
@@ -182,7 +173,7 @@ fn kept(kernel: &Kernel, nodes: &[Node], what: (&[Dispenser], &BTreeSet<LocalId>
             _ if counted.is_some() => found.extend(counted),
             Node::Declare { local, .. } if needed.contains(local) => found.push(node.clone()),
             _ if node.places().iter().any(is_needed) => found.push(node.clone()),
-            _ => found.extend(around(node, |block| kept(kernel, block, what))),
+            _ => found.extend(around(node, |block| kept(block, what))),
         }
     }
     found
@@ -239,8 +230,8 @@ impl Ticket {
 struct Look<'k> {
     kernel: &'k Kernel,
     target: Target,
-    /// The arrays that the loop writes.
-    written: &'k BTreeSet<ArrayId>,
+    /// What the loop changes.
+    changed: &'k Changed,
     ty: Type,
     /// By how much the counter moves in one block, at least and at most.
     steps: Option<(i64, i64)>,
@@ -266,15 +257,12 @@ struct Look<'k> {
 }
 
 impl<'k> Look<'k> {
-    fn new(kernel: &'k Kernel, target: Target, written: &'k BTreeSet<ArrayId>) -> Self {
-        let ty = match target {
-            Target::Array(it) => kernel.arrays[it].element,
-            Target::Local(it) => kernel.locals[it].ty,
-        };
+    fn new(kernel: &'k Kernel, target: Target, changed: &'k Changed) -> Self {
+        let ty = target.ty(kernel);
         Self {
             kernel,
             target,
-            written,
+            changed,
             ty,
             steps: None,
             is_one: true,
@@ -354,34 +342,13 @@ impl<'k> Look<'k> {
     /// The counter that `node` sets, if it is one of these.
     fn moved_by(&self, node: &'k Node) -> Option<&'k Place> {
         let mut places = node.places().iter();
-        places.find(|it| moved(self.kernel, it).0 == self.target)
+        places.find(|it| Target::from(*it) == self.target)
     }
 
-    /// Whether all that says which counter `place` is stays the same while an iteration runs.
+    /// Whether `place` is the same counter while an iteration runs.
     fn stays(&self, place: &Place) -> bool {
-        let Place::Element(access) = place else {
-            return true;
-        };
-        access.subscripts.iter().all(|it| match it {
-            Subscript::Affine(_) => true,
-            Subscript::Computed(expr) => self.expr_stays(expr),
-        })
-    }
-
-    fn expr_stays(&self, expr: &Expr) -> bool {
-        let here = match expr {
-            Expr::Load(access) => {
-                let mut subscripts = access.subscripts.iter();
-                !self.written.contains(&access.array)
-                    && subscripts.all(|it| match it {
-                        Subscript::Affine(_) => true,
-                        Subscript::Computed(expr) => self.expr_stays(expr),
-                    })
-            }
-            Expr::Local(local) => !self.kernel.locals[*local].mutable,
-            _ => true,
-        };
-        here && expr.operands().into_iter().all(|it| self.expr_stays(it))
+        let element = place.element();
+        element.is_none_or(|it| self.changed.keeps_place(it))
     }
 
     /// By how much the counter has moved behind `node`, which sets it.
@@ -519,7 +486,7 @@ fn row(access: &Access, dimension: usize, place: &Place) -> Option<Vec<usize>> {
     found.collect()
 }
 
-/// What `node` adds to a counter, a number less than nothing where it has no sign and goes around.
+/// What `node` adds to a counter of 32 or 64 bits, a number less than nothing where it has no sign and goes around.
 pub fn step_of(node: &Node) -> Option<i64> {
     let Node::Reduce {
         combiner, values, ..

@@ -4,7 +4,7 @@ use crate::marks::Marks;
 use crate::visit::{AccessKind, Loop, span_of};
 use crate::{
     Access, ArrayId, Combiner, Condition, Expr, IterId, Kernel, LocalId, Node, Place, Span,
-    Subscript,
+    Subscript, Type,
 };
 use std::collections::HashMap;
 
@@ -17,12 +17,29 @@ pub enum Target {
     Local(LocalId),
 }
 
+impl From<&Place> for Target {
+    fn from(place: &Place) -> Self {
+        match place {
+            Place::Element(access) => Self::Array(access.array),
+            Place::Local(local) => Self::Local(*local),
+        }
+    }
+}
+
 impl Target {
     /// Its name.
     pub fn name(self, kernel: &Kernel) -> &str {
         match self {
             Self::Array(array) => &kernel.arrays[array].name,
             Self::Local(local) => &kernel.locals[local].name,
+        }
+    }
+
+    /// The type of the element or of the scalar.
+    pub fn ty(self, kernel: &Kernel) -> Type {
+        match self {
+            Self::Array(array) => kernel.arrays[array].element,
+            Self::Local(local) => kernel.locals[local].ty,
         }
     }
 

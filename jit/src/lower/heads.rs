@@ -168,7 +168,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if arrays.is_empty() || !self.write_out(&mut first, counted) {
             return;
         }
-        if let Expr::Load(access) = self.without_widening(&first)
+        if let Expr::Load(access) = first.without_widening(self.program.kernel)
             && let [_] = access.subscripts.as_slice()
             && let Some((pointer, key)) = self.picked_element(access, counted)
         {
@@ -177,20 +177,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 arrays,
             });
             heads.pick((pointer, key));
-        }
-    }
-
-    /// The integer that `expr` is with more bits.
-    fn without_widening<'e>(&self, expr: &'e Expr) -> &'e Expr {
-        match expr {
-            Expr::Cast(to, operand) => {
-                let from = operand.ty(self.program.kernel);
-                match from.is_integer() && to.holds_all_of(from) {
-                    true => self.without_widening(operand),
-                    false => expr,
-                }
-            }
-            _ => expr,
         }
     }
 }

@@ -6,10 +6,11 @@
 
 use super::function::FunctionLowering;
 use crate::CompileError;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use strew_affine::interpret::Oob;
+use strew_affine::tickets::step_of;
 use strew_affine::visit::for_each_load;
-use strew_affine::{Access, Add, Combine, Expr, Node, Place, Subscript};
+use strew_affine::{Access, Expr, Node, Place, Subscript};
 
 /// More elements take longer than the jump.
 const MOST_ELEMENTS: usize = 3;
@@ -126,10 +127,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             Some(step) => {
                 let ty = self.builder.func.dfg.value_type(before);
                 let ins = &mut self.builder;
-                let once = match ty {
-                    types::I8 => holds,
-                    _ => ins.ins().uextend(ty, holds),
-                };
+                let once = ins.ins().uextend(ty, holds);
                 let by = match step {
                     1 => once,
                     _ => ins.ins().imul_imm_s(once, step),
@@ -159,15 +157,5 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             ins.ins()
                 .store(element.flags, value, place, element.displacement);
         }
-    }
-}
-
-/// The constant that `node` adds to a scalar, if that is what it does.
-fn step_of(node: &Node) -> Option<i64> {
-    match node {
-        Node::Reduce {
-            combiner, values, ..
-        } if combiner.name() == Add.name() => values.first()?.as_integer(),
-        _ => None,
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use strew::Kernel;
 use strew::ir::dependence::{Analyzed, LoopVerdict, Parallelism, Privacy, Target};
 use strew::ir::visit::{Loop, walk};
-use strew::ir::{ArrayId, Kernel as Ir, Node, Place};
+use strew::ir::{ArrayId, Kernel as Ir, Node};
 
 /// Arrays with more bytes are updated in place: a copy for each thread would take longer than to wait for each other.
 const MOST_COPIED: u64 = 16 << 20;
@@ -111,7 +111,7 @@ impl Writer<'_> {
         let mut places = Vec::new();
         walk(body, &mut |node, _| {
             if let Node::Reduce { combiner, span, .. } = node
-                && node.places().iter().any(|it| target_of(it) == target)
+                && node.places().iter().any(|it| Target::from(it) == target)
             {
                 let is_pair = node.places().len() > 1;
                 operators.push((combiner.name().to_owned(), is_pair));
@@ -155,7 +155,7 @@ impl Writer<'_> {
     fn private(&self, verdict: &LoopVerdict<'_>, body: &[Node]) -> Option<String> {
         let mut targets = Vec::new();
         walk(body, &mut |node, _| {
-            for target in node.places().iter().map(target_of) {
+            for target in node.places().iter().map(Target::from) {
                 let privacy = self.analyzed.privacy(verdict.level, verdict.depth, target);
                 if privacy == Privacy::Private && !targets.contains(&target) {
                     targets.push(target);
@@ -173,13 +173,6 @@ enum Updates {
     Copied(String),
     /// One by one, each where its statement begins.
     InPlace(Vec<usize>),
-}
-
-fn target_of(place: &Place) -> Target {
-    match place {
-        Place::Element(access) => Target::Array(access.array),
-        Place::Local(local) => Target::Local(*local),
-    }
 }
 
 /// The body of the loop of `verdict`.

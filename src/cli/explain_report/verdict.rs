@@ -106,15 +106,9 @@ impl Reporter<'_, '_> {
 
     /// Whether mode `exact` forbids to regroup the updates of one of these.
     fn keeps_order(&self, targets: &[Target]) -> bool {
-        let is_float = |target: &Target| match target {
-            Target::Array(array) => self.kernel.arrays[*array].element.is_float(),
-            Target::Local(local) => self.kernel.locals[*local].ty.is_float(),
-        };
+        let is_float = |target: &Target| target.ty(self.kernel).is_float();
         let is_inexact = |site: &Site<'_>| {
-            let types = [match site.target {
-                Target::Array(array) => self.kernel.arrays[array].element,
-                Target::Local(local) => self.kernel.locals[local].ty,
-            }];
+            let types = [site.target.ty(self.kernel)];
             site.update
                 .is_some_and(|it| it.combiner.parts() == 1 && !it.combiner.is_exact(&types))
         };

@@ -64,10 +64,7 @@ fn updated(nodes: &[Node]) -> BTreeSet<Target> {
     let mut updated = BTreeSet::new();
     walk(nodes, &mut |node, _| {
         if let Node::Reduce { places, .. } = node {
-            updated.extend(places.iter().map(|place| match place {
-                Place::Local(local) => Target::Local(*local),
-                Place::Element(access) => Target::Array(access.array),
-            }));
+            updated.extend(places.iter().map(Target::from));
         }
     });
     updated

@@ -32,14 +32,14 @@ impl<'t> Counters<'t> {
         of: &'t Dispenser,
         are_bounded: bool,
     ) -> Result<Self, Overflow> {
-        let name = of.target.name(kernel).replace('.', "_");
+        let name = name_of(of, kernel);
         let (counters, span) = match of.target {
             Target::Array(it) => (kernel.arrays[it].extents.clone(), kernel.arrays[it].span),
             Target::Local(it) => (Vec::new(), kernel.locals[it].span),
         };
         // Counters of 32 bits go around as they do in order; how far they have gone tells a number of as many bits if it is bounded.
         let element = match of.target {
-            Target::Array(it) if are_bounded => kernel.arrays[it].element,
+            Target::Array(_) if are_bounded => of.target.ty(kernel),
             _ => Type::I64,
         };
         let padded = counters
@@ -82,13 +82,6 @@ impl<'t> Counters<'t> {
         extents.try_fold(AffineExpr::from(1), |count, extent| count.times(extent))
     }
 
-    fn ty(&self, kernel: &Kernel) -> Type {
-        match self.of.target {
-            Target::Array(it) => kernel.arrays[it].element,
-            Target::Local(it) => kernel.locals[it].ty,
-        }
-    }
-
     /// The counter of a part that stands for the one with these subscripts.
     fn of_part(&self, part: impl Into<AffineExpr>, subscripts: &[Subscript]) -> Access {
         let part = Subscript::Affine(part.into());
@@ -118,7 +111,7 @@ impl<'t> Counters<'t> {
 
     /// With the counters of the part in the place of the array.
     fn on_row(&self, kernel: &Kernel, part: IterId, mut nodes: Vec<Node>) -> Vec<Node> {
-        let ty = self.ty(kernel);
+        let ty = self.of.target.ty(kernel);
         let is_it = |it: &Access| Target::Array(it.array) == self.of.target;
         for_each_expr_mut(&mut nodes, &mut |expr| {
             if let Expr::Load(access) = expr
@@ -178,13 +171,9 @@ impl<'t> Counters<'t> {
             _ => {}
         });
         move_own(kernel, &mut nodes, (counter, own));
-        let declare = Node::Declare {
-            local: own,
-            value: first,
-        };
         let last = Expr::Local(own).cast_to(Type::I64, kernel);
         let keep = assign(Place::Element(self.of_part(part, &[])), last);
-        [vec![declare], nodes, vec![keep]].concat()
+        [vec![declare(own, first)], nodes, vec![keep]].concat()
     }
 
     /// Makes of how often each part moves each counter what that says where the part begins. Where tickets say places, `apart` gets what must
@@ -194,7 +183,7 @@ impl<'t> Counters<'t> {
         kernel: &mut Kernel,
         apart: &mut Vec<Expr>,
     ) -> Result<Vec<Node>, Overflow> {
-        let name = self.name(kernel);
+        let name = name_of(self.of, kernel);
         let iters = self.iters(kernel, 0);
         let place = subscripts(&iters);
         let first = scalar(kernel, &format!("{name}_first"), false);
@@ -204,6 +193,9 @@ impl<'t> Counters<'t> {
             declare(next, Expr::Local(first)),
             self.sums(kernel, &place, next),
         ];
+        if !self.says_places() && self.counters.is_empty() {
+            return Ok(sums);
+        }
         let met = scalar(kernel, &format!("{name}_met"), true);
         let mut nodes = vec![declare(met, Expr::i64(0))];
         if self.says_places() {
@@ -230,11 +222,7 @@ impl<'t> Counters<'t> {
         let stray = Expr::Load(element(self.rows, &place));
         let strays = Expr::compare(CompareOp::Ne, stray, none);
         let look = vec![when(strays, vec![assign(Place::Local(met), Expr::i64(1))])];
-        let extents = self.counters.iter().skip(1).cloned();
-        let inner = inner.into_iter().zip(extents).rev();
-        let looks = inner.fold(look, |body, (iter, extent)| {
-            vec![loop_over(iter, extent, body)]
-        });
+        let looks = self.for_each(&inner, look);
         let between = AffineFor {
             iter: between,
             lower: first.clone().into(),
@@ -255,10 +243,6 @@ impl<'t> Counters<'t> {
     /// Whether tickets could be the same again in rows of their own, since they have gone through all numbers of a narrow type.
     fn may_go_around(&self) -> bool {
         !self.of.in_rows.is_empty() && self.of.greatest_place < i64::MAX
-    }
-
-    fn name(&self, kernel: &Kernel) -> String {
-        self.of.target.name(kernel).replace('.', "_")
     }
 
     fn target_at(&self, subscripts: &[Subscript]) -> Expr {
@@ -341,7 +325,7 @@ impl<'t> Counters<'t> {
 
     /// Leaves what counters say behind the last part.
     pub(super) fn settle(&self, kernel: &mut Kernel) -> Vec<Node> {
-        let ty = self.ty(kernel);
+        let ty = self.of.target.ty(kernel);
         let iters = self.iters(kernel, 0);
         let place = subscripts(&iters);
         let last = self.of_part(self.chunks.saturating_sub(1), &place);
@@ -355,20 +339,25 @@ impl<'t> Counters<'t> {
 
     /// An iterator for each dimension of the counters but for some outer ones.
     fn iters(&self, kernel: &mut Kernel, outer: usize) -> Vec<IterId> {
-        let name = format!("{}_k", self.name(kernel));
+        let name = format!("{}_k", name_of(self.of, kernel));
         let dimensions = self.counters.iter().skip(outer);
         dimensions
             .map(|_| named_iter(kernel, &name, Span::default()))
             .collect()
     }
 
-    /// `body` for each counter.
+    /// `body` for each counter, in as many of the inner dimensions as there are `iters`.
     fn for_each(&self, iters: &[IterId], body: Vec<Node>) -> Vec<Node> {
-        let loops = iters.iter().zip(&self.counters).rev();
+        let loops = iters.iter().rev().zip(self.counters.iter().rev());
         loops.fold(body, |body, (iter, extent)| {
             vec![loop_over(*iter, extent.clone(), body)]
         })
     }
+}
+
+/// What is made for a counter is called by this, in which no field has a dot.
+fn name_of(of: &Dispenser, kernel: &Kernel) -> String {
+    of.target.name(kernel).replace('.', "_")
 }
 
 /// Puts `own` in the place of `counter` where `nodes` set it.

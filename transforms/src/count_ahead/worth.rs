@@ -28,7 +28,7 @@ impl Moves {
         counting: &[Node],
     ) -> Result<Self, Overflow> {
         let trips = trips_of(target)?;
-        let most = match each(counting)? {
+        let most = match each(&mut counting.iter())? {
             Some(each) => Some(trips.times(&each)?),
             None => None,
         };
@@ -75,26 +75,23 @@ fn trips_of(it: &AffineFor) -> Result<AffineExpr, Overflow> {
 
 /// How far `nodes` move counters at most; `None` where that is not known from parameters. A loop over a number of iterations that only a call
 /// knows, and that may be less than none, must be all there is: beside others it would take from what these do.
-fn each(nodes: &[Node]) -> Result<Option<AffineExpr>, Overflow> {
+fn each(nodes: &mut dyn Iterator<Item = &Node>) -> Result<Option<AffineExpr>, Overflow> {
     let mut sum = AffineExpr::from(0);
     for node in nodes {
         let moves = match node {
             Node::AffineFor(inner) => {
                 let trips = trips_of(inner)?;
-                match each(&inner.body)?.filter(|_| trips.is_over_parameters()) {
+                match each(&mut inner.body.iter())?.filter(|_| trips.is_over_parameters()) {
                     Some(each) => trips.times(&each)?,
                     None => return Ok(None),
                 }
             }
             Node::ScfFor(_) | Node::ScfWhile { .. } | Node::Forall(_) => return Ok(None),
             Node::Reduce { .. } => step_of(node).map_or(0, i64::abs).into(),
-            _ => {
-                let inside: Vec<Node> = node.blocks().flat_map(|it| it.iter().cloned()).collect();
-                match each(&inside)? {
-                    Some(moves) => moves,
-                    None => return Ok(None),
-                }
-            }
+            _ => match each(&mut node.blocks().flat_map(|it| it.iter()))? {
+                Some(moves) => moves,
+                None => return Ok(None),
+            },
         };
         sum = match [sum.as_constant(), moves.as_constant()] {
             [Some(0), _] => moves,
