@@ -1,6 +1,6 @@
 //! Which loops can run several iterations at once in the lanes of vectors, as far as that follows from what they are made of.
 
-use crate::visit::{Loop, for_each_load_of, for_each_local_read, walk};
+use crate::visit::{Loop, for_each_load_of, for_each_local, for_each_local_read, walk};
 use crate::{
     Access, AffineExpr, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId, Node, Operand,
     Place, Span, Subscript, Type, Variable,
@@ -115,7 +115,7 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// Whether `node` declares in `body` what nobody reads, and fails in all turns or in none: to make it once tells.
+    /// Whether `node` declares in `body` what nobody reads, and fails in all turns or in none: to make it once, without lanes, tells.
     fn is_question_alone(&self, node: &Node, body: &[Node]) -> bool {
         let Node::Declare { local, value } = node else {
             return false;
@@ -124,7 +124,10 @@ impl<'k> Lanes<'k> {
         walk(body, &mut |node, _| {
             for_each_local_read(node, &mut |it| is_read |= it == *local);
         });
-        !is_read && !self.kernel.locals[*local].mutable && self.fails_alike(value)
+        let mut is_of_lanes = false;
+        for_each_local(value, &mut |it| is_of_lanes |= self.is_own(it));
+        let is_needed = is_read || is_of_lanes || self.kernel.locals[*local].mutable;
+        !is_needed && self.fails_alike(value)
     }
 
     /// Whether `expr` divides by what is the same in all turns, and reads nothing that may be out of range in some.

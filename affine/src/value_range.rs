@@ -8,9 +8,10 @@ pub(crate) mod span;
 use crate::visit::walk;
 use crate::{BinaryOp, Expr, Kernel, LocalId, Node};
 use numbers::{Extent, Known, Numbers};
+use span::Span;
 
 /// The least and the greatest value, both included.
-pub(crate) type Range = (i128, i128);
+pub type Range = (i128, i128);
 
 /// The ranges of the scalars of a kernel that are set once.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +41,11 @@ impl ValueRanges {
         if whole.is_some_and(|it| it != span.number) {
             self.known.locals.insert(local, span);
         }
+    }
+
+    /// Lets `local` lie in `range`, both ends included, from here on: what is found out relies on it.
+    pub fn assume(&mut self, local: LocalId, range: Range) {
+        self.known.locals.insert(local, Span::of(range));
     }
 
     /// The least and the greatest value that `expr` can have; `None` for floats.
@@ -212,6 +218,14 @@ mod tests {
             ("let a: u8 = y[0] & u8(7) let k: i64 = i64(a) - 7", (-7, 0)),
             ("let k: i32 = x[0] < 3 ? 1 : i32(y[0])", (0, 255)),
             ("let k: i32 = i32(x[0] < 3)", (0, 1)),
+            (
+                "let a: i32 = i32(y[0]) - 300 let k: i32 = a * a",
+                (2025, 90_000),
+            ),
+            (
+                "let a: i32 = i32(y[0]) - 100 let k: i32 = a * a",
+                (0, 24_025),
+            ),
             // What may wrap is anything.
             ("let k: u8 = y[0] + u8(1)", (0, 255)),
             (

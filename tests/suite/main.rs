@@ -19,6 +19,7 @@ mod mlir;
 #[path = "../mlir_tools/mod.rs"]
 mod mlir_tools;
 mod mutations;
+mod narrow;
 mod nests;
 mod objects;
 mod ragged;

@@ -7,6 +7,7 @@ use crate::distribute::Distribute;
 use crate::expand::Expand;
 use crate::fuse::Fuse;
 use crate::hoist::Hoist;
+use crate::narrow::Narrow;
 use crate::normalize::Normalize;
 use crate::pack::Pack;
 use crate::parallelize::Parallelize;
@@ -144,6 +145,8 @@ steps! {
     Unroll(Unroll),
     /// The same, with the loops inside once for all of them.
     UnrollAndJam(UnrollAndJam),
+    /// What a loop computes in narrower types.
+    Narrow(Narrow),
     /// Several iterations of a loop at once, in the lanes of vectors.
     Vectorize(Vectorize),
 }

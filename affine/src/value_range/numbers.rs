@@ -147,6 +147,16 @@ impl<'n> Numbers<'n> {
                 let operand = self.span(operand);
                 binary(BinaryOp::Sub, Span::of((0, 0)), operand, 64)
             }
+            Expr::Binary(BinaryOp::Mul, left, right, _) if left.is_same(right) => {
+                let (least, most) = self.span(left).number;
+                let nearest = 0.clamp(least.min(most), most);
+                let furthest = least.unsigned_abs().max(most.unsigned_abs());
+                let furthest = i128::try_from(furthest).ok()?;
+                Some(Span::of((
+                    nearest.checked_mul(nearest)?,
+                    furthest.checked_mul(furthest)?,
+                )))
+            }
             Expr::Binary(op, left, right, _) => {
                 let left = self.span(left);
                 let right = self.span(right);

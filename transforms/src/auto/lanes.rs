@@ -1,13 +1,13 @@
 //! Which loops run in the lanes of vectors, and in how many.
 
 use super::profit::most_trips;
-use super::{Saving, path_to, trips};
+use super::{Saving, Scheduler, path_to, trips};
 use crate::tree::Nested;
-use crate::{Vectorize, tree};
+use crate::{Narrow, Step, Vectorize, narrow, tree};
 use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
-use strew_affine::visit::{Loop, for_each_local_read, walk};
-use strew_affine::{Access, Expr, Kernel, Node, Place, Type};
+use strew_affine::visit::{Loop, for_each_local_read, has_loops, walk};
+use strew_affine::{Access, Expr, IterId, Kernel, Node, Place, Type};
 
 /// What so many updates of a scalar multiply by does not fit the registers.
 const LONG_SUM: usize = 16;
@@ -160,6 +160,36 @@ fn operations(kernel: &Kernel, lanes: &Lanes<'_>, expr: &Expr) -> usize {
     inside + if lanes.varies(expr) { here } else { 0 }
 }
 
+/// The innermost loops that could compute in narrower types.
+fn narrowable(kernel: &Kernel) -> Vec<IterId> {
+    let loops = tree::loops(kernel).into_iter();
+    let innermost = loops.filter(|it| !has_loops(it.it.body()) && counts(kernel, it.it.body()));
+    let found = innermost.map(|it| it.it.iter());
+    let is_narrower =
+        |it: &IterId| narrow::plan(kernel, &Narrow::new(path_to(kernel, *it))).is_ok();
+    found.filter(is_narrower).collect()
+}
+
+/// Whether `body` does something with integers but to convert them: others are looked at no further.
+fn counts(kernel: &Kernel, body: &[Node]) -> bool {
+    fn is_made(kernel: &Kernel, expr: &Expr) -> bool {
+        let is_operation = matches!(
+            expr,
+            Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) | Expr::Compare(..)
+        );
+        let here = expr
+            .operands()
+            .into_iter()
+            .any(|it| it.ty(kernel).is_integer());
+        is_operation && here || expr.operands().into_iter().any(|it| is_made(kernel, it))
+    }
+    let mut found = false;
+    walk(body, &mut |node, _| {
+        found |= node.expressions().into_iter().any(|it| is_made(kernel, it));
+    });
+    found
+}
+
 /// The innermost loops for which lanes pay, where what they are made of has vector forms.
 pub(super) fn vectorizable(kernel: &Kernel) -> Vec<(Vectorize, Saving)> {
     let loops = tree::loops(kernel).into_iter();
@@ -173,6 +203,22 @@ pub(super) fn vectorizable(kernel: &Kernel) -> Vec<(Vectorize, Saving)> {
         Some((request, Saving::Lanes { vectors, lanes }))
     });
     found.collect()
+}
+
+impl Scheduler<'_> {
+    /// Lets innermost loops run in lanes where that pays, in narrower types where these do.
+    pub(super) fn use_lanes(&mut self) {
+        for iter in narrowable(&self.found.kernel) {
+            self.attempt(|attempt| {
+                attempt.step(Narrow::new(path_to(attempt.kernel(), iter)))?;
+                let target = tree::loops_over(attempt.kernel(), &[iter]).pop()?;
+                count(attempt.kernel(), target.it).map(drop)
+            });
+        }
+        for (request, saving) in vectorizable(&self.found.kernel) {
+            self.consider_for(Step::Vectorize(request), Some(saving));
+        }
+    }
 }
 
 /// How many lanes pay, if any do.

@@ -116,9 +116,7 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
     scheduler.use_registers();
     scheduler.sum_together();
     scheduler.unwrap_ends();
-    for (request, saving) in lanes::vectorizable(&scheduler.found.kernel) {
-        scheduler.consider_for(Step::Vectorize(request), Some(saving));
-    }
+    scheduler.use_lanes();
     for (target, request) in unrollable(&scheduler.found.kernel, machine) {
         flattening.settle(target);
         scheduler.consider(Step::Unroll(request));

@@ -34,9 +34,7 @@ pub enum Reason {
         labels: Vec<String>,
     },
     /// The loop is a `scf.for`: its bounds are computed when it starts.
-    #[error(
-        "the bounds of `{path}` are computed when it starts (`scf.for`), so its iterations cannot be counted beforehand"
-    )]
+    #[error("{}", words::not_affine(.path))]
     NotAffine {
         /// The loop.
         path: LoopPath,
@@ -184,9 +182,7 @@ pub enum Reason {
         most: u64,
     },
     /// The loop updates nothing by a reduction, and no clause names an array.
-    #[error(
-        "no statement in `{path}` is a reduction, and no `reduction(…)` clause names an array to make private"
-    )]
+    #[error("{}", words::nothing_reduced(.path))]
     NothingReduced {
         /// The loop.
         path: LoopPath,
@@ -386,6 +382,12 @@ pub enum Reason {
         /// Two iterations that meet.
         witness: Option<Box<Witness>>,
     },
+    /// No narrower types give what the loop computes.
+    #[error("{}", words::nothing_narrower(.path))]
+    NothingNarrower {
+        /// The loop.
+        path: LoopPath,
+    },
     /// Something in the loop has no form in which several iterations run at once.
     #[error("iterations of `{path}` cannot run at once in the lanes of vectors: {obstacle}")]
     NoLanes {
@@ -448,9 +450,7 @@ pub enum Reason {
         path: LoopPath,
     },
     /// The loop is the last thing in the body around it.
-    #[error(
-        "nothing stands behind `{path}`, in the body around it, that could become an iteration of it"
-    )]
+    #[error("{}", words::nothing_behind(.path))]
     NothingBehind {
         /// The loop.
         path: LoopPath,

@@ -57,6 +57,7 @@ impl Reason {
             | Self::DifferentBounds { .. }
             | Self::NothingReduced { .. }
             | Self::NoTickets { .. }
+            | Self::NothingNarrower { .. }
             | Self::NotWritten { .. }
             | Self::PrivateAnyway { .. }
             | Self::AllocatedInside { .. }
@@ -141,6 +142,7 @@ impl Reason {
             Self::BadNumber { .. } => "BadNumber",
             Self::NothingReduced { .. } => "NothingReduced",
             Self::NoTickets { .. } => "NoTickets",
+            Self::NothingNarrower { .. } => "NothingNarrower",
             Self::NotWritten { .. } => "NotWritten",
             Self::PrivateAnyway { .. } => "PrivateAnyway",
             Self::AllocatedInside { .. } => "AllocatedInside",

@@ -118,3 +118,31 @@ pub(super) fn different_bounds(first: &LoopPath, second: &LoopPath) -> String {
         "`{first}` and `{second}` do not have the same bounds and the same step, and neither goes on where the other ends or is known to stay among its iterations"
     )
 }
+
+/// What is asked for of loops that are `affine.for`.
+pub(super) fn not_affine(path: &LoopPath) -> String {
+    format!(
+        "the bounds of `{path}` are computed when it starts (`scf.for`), so its iterations cannot be counted beforehand"
+    )
+}
+
+/// What a loop that is tiled for private copies would need.
+pub(super) fn nothing_reduced(path: &LoopPath) -> String {
+    format!(
+        "no statement in `{path}` is a reduction, and no `reduction(…)` clause names an array to make private"
+    )
+}
+
+/// What a loop that is to be computed in narrower types would need.
+pub(super) fn nothing_narrower(path: &LoopPath) -> String {
+    format!(
+        "nothing in `{path}` can be computed in a narrower type: what it computes is of the types of its elements already, or may be too large for fewer bits, or goes where data say"
+    )
+}
+
+/// What a loop that takes in what follows it would need.
+pub(super) fn nothing_behind(path: &LoopPath) -> String {
+    format!(
+        "nothing stands behind `{path}`, in the body around it, that could become an iteration of it"
+    )
+}

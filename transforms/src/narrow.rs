@@ -1,0 +1,381 @@
+//! The step `narrow`.
+
+mod cut;
+mod held;
+mod quotient;
+
+use crate::one_loop::about_one_loop;
+use crate::tree::{Nested, Replacing, change_subscripts};
+use crate::{LoopPath, Reason, address};
+use cut::Cutting;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use strew_affine::changed::Changed;
+use strew_affine::value_range::{Range, ValueRanges};
+use strew_affine::visit::{Loop, walk};
+use strew_affine::{Block, Expr, Kernel, LocalId, Node, Operand, Place, Subscript, Type};
+
+/// Computes what a loop computes in the narrowest types that give the same results, so that a vector has more lanes of them.
+///
+/// ```text
+/// affine.for i in 0..n {                             affine.for i in 0..n {
+///   out[i] = u8(i32(a[i]) + i32(b[i]) + 1 >> 1)  →     out[i] = u8(u16(a[i]) + u16(b[i]) + 1 >> 1)
+/// }                                                  }
+/// ```
+///
+/// C computes in `int` whatever is narrower. Of a sum, a difference, a product or a bitwise operation the low bits follow from those of
+/// the operands; other operations are narrow where interval arithmetic says that their operands are. Scalars of the loop become narrow
+/// where all that is assigned to them is, or where low bits of them are all that is used. Quotients by constants become products, which
+/// vectors have. What goes where data say is made turn by turn, and stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Narrow {
+    /// The loop, an `affine.for` or `scf.for`.
+    pub target: LoopPath,
+}
+
+about_one_loop!(
+    Narrow,
+    "narrow",
+    /// A request to compute in `target` in the narrowest types.
+);
+
+pub(crate) fn plan(kernel: &Kernel, request: &Narrow) -> Result<Replacing, Reason> {
+    let path = &request.target;
+    let Nested { it: target, .. } = address::find_counted(kernel, path)?;
+    address::check_no_lanes(target.lanes(), path)?;
+    let mut narrowing = Narrowing {
+        cutting: Cutting {
+            kernel,
+            ranges: ValueRanges::of(kernel),
+            changed: Changed::in_loop(target.iter(), target.body()),
+            narrow: BTreeMap::new(),
+            low: BTreeMap::new(),
+            missed: RefCell::default(),
+        },
+        body: target.body(),
+    };
+    narrowing.find_scalars();
+    let body = narrowing.find_low_bits();
+    if body.as_slice() == target.body() {
+        return Err(Reason::NothingNarrower { path: path.clone() });
+    }
+    let mut prepared = kernel.clone();
+    let Cutting { narrow, low, .. } = &narrowing.cutting;
+    for (local, ty) in narrow.iter().chain(low) {
+        prepared.locals[*local].ty = *ty;
+    }
+    Ok(Replacing {
+        kernel: prepared,
+        target: target.iter(),
+        replacement: vec![with_body(target, body)],
+    })
+}
+
+fn with_body(target: Loop<'_>, body: Block) -> Node {
+    let mut node = target.to_node();
+    match &mut node {
+        Node::AffineFor(it) => it.body = body,
+        Node::ScfFor(it) => it.body = body,
+        _ => {}
+    }
+    node
+}
+
+struct Narrowing<'k> {
+    cutting: Cutting<'k>,
+    /// Of the loop.
+    body: &'k [Node],
+}
+
+impl Narrowing<'_> {
+    /// The scalars of the loop that can be narrower: all that each of them ever is fits.
+    fn find_scalars(&mut self) {
+        let kernel = self.cutting.kernel;
+        let held = held::ranges(kernel, &self.cutting.ranges, self.body);
+        for (local, range) in &held {
+            self.cutting.ranges.assume(*local, *range);
+        }
+        for (local, range) in held {
+            let (whole, is_element) = (kernel.locals[local].ty, kernel.locals[local].is_element);
+            for ty in cut::narrower_than(whole).filter(|it| !is_element && holds(*it, range)) {
+                self.cutting.narrow.insert(local, ty);
+                if self.sets_narrow(local, ty) {
+                    break;
+                }
+                self.cutting.narrow.remove(&local);
+            }
+        }
+    }
+
+    /// The body, and the scalars that are set once and of which nothing but low bits is asked for. Each begins with the fewest, and gets more
+    /// until those are enough.
+    fn find_low_bits(&mut self) -> Block {
+        let mut left = Vec::new();
+        walk(self.body, &mut |node, _| {
+            if let Node::Declare { local, value } = node
+                && !self.cutting.kernel.locals[*local].mutable
+                && self.cutting.narrowed(*local).is_none()
+                && is_made(value)
+            {
+                left.push((*local, value));
+            }
+        });
+        for (local, value) in &left {
+            self.keep_bits(*local, value, 0);
+        }
+        loop {
+            let body = self.block(self.body);
+            let missed = self.cutting.missed.take();
+            if missed.is_empty() {
+                return body;
+            }
+            for (local, value) in left.iter().filter(|(it, _)| missed.contains(it)) {
+                let bits = self.cutting.low.remove(local).map_or(0, Type::bits);
+                self.keep_bits(*local, value, bits);
+            }
+        }
+    }
+
+    /// Leaves more than so many low bits of the scalar, if its value can be computed in that many.
+    fn keep_bits(&mut self, local: LocalId, value: &Expr, bits: u32) {
+        let types = cut::narrower_than(self.cutting.kernel.locals[local].ty);
+        let mut types = types.filter(|it| !it.is_signed() && it.bits() > bits);
+        let found = types.find(|it| self.cutting.cut(value, *it).is_some());
+        self.cutting.low.extend(found.map(|ty| (local, ty)));
+        self.cutting.missed.take();
+    }
+
+    /// Whether all that is assigned to the scalar and combined into it can be computed in `ty`, and combined there.
+    fn sets_narrow(&self, local: LocalId, ty: Type) -> bool {
+        let can = |it: &Expr| self.cutting.cut(it, ty).is_some();
+        let is_mutable = self.cutting.kernel.locals[local].mutable;
+        let mut all = true;
+        walk(self.body, &mut |node, _| {
+            let is_set = node.places().iter().any(|it| it.local() == Some(local));
+            all &= match node {
+                Node::Declare { local: it, value } if *it == local => {
+                    can(value) && (is_mutable || is_made(value))
+                }
+                Node::Assign { value, .. } if is_set => can(value),
+                Node::Reduce {
+                    combiner, values, ..
+                } if is_set => {
+                    let bodies = combiner.bodies(&[ty]).unwrap_or_default();
+                    !bodies.is_empty()
+                        && bodies.iter().all(is_alike_in_all_types)
+                        && values.iter().all(can)
+                }
+                _ => true,
+            };
+        });
+        all
+    }
+
+    fn block(&self, nodes: &[Node]) -> Block {
+        let nodes = nodes.iter().map(|it| self.node(it));
+        nodes.collect::<Vec<_>>().into()
+    }
+
+    fn node(&self, node: &Node) -> Node {
+        let mut narrowed = node.clone();
+        let is_in_turn = node.written_elements().any(|it| {
+            let mut subscripts = it.subscripts.iter();
+            subscripts
+                .any(|it| matches!(it, Subscript::Computed(_)) && !self.cutting.changed.stays(it))
+        });
+        let set = match node {
+            Node::Declare { local, .. } => Some(*local),
+            _ => node.places().first().and_then(Place::local),
+        };
+        let ty = set.and_then(|it| self.cutting.narrowed(it));
+        for expr in narrowed.expressions_mut() {
+            *expr = match ty {
+                Some(ty) => self.cutting.cut_anyway(expr, ty),
+                None if is_in_turn => self.cutting.renamed(expr),
+                None => self.cutting.exact(expr),
+            };
+        }
+        let mut rename = |it: &mut Expr| self.cutting.rename(it);
+        for place in narrowed.places_mut() {
+            if let Place::Element(access) = place {
+                change_subscripts(access, &mut rename);
+            }
+        }
+        for block in narrowed.blocks_mut() {
+            *block = self.block(block);
+        }
+        narrowed
+    }
+}
+
+/// Whether `value` is computed, and not only fetched and converted.
+fn is_made(value: &Expr) -> bool {
+    match value {
+        Expr::Cast(_, operand) => is_made(operand),
+        _ => !matches!(value, Expr::Load(_) | Expr::Local(_) | Expr::Iter(_)),
+    }
+}
+
+/// Whether a combiner with this body makes the same of the same numbers in all types that have them and the result: of bits of sums, products
+/// and bitwise operations, those behind tell nothing of the first ones.
+fn is_alike_in_all_types(body: &Expr) -> bool {
+    let here = match body {
+        Expr::Operand(Operand::Host(_)) => false,
+        Expr::Operand(_) | Expr::Select(..) => true,
+        Expr::Compare(_, left, right) => {
+            return [left, right]
+                .iter()
+                .all(|it| matches!(***it, Expr::Operand(_)));
+        }
+        Expr::Binary(op, ..) => cut::keeps_low_bits(*op),
+        _ => false,
+    };
+    here && body.operands().into_iter().all(is_alike_in_all_types)
+}
+
+fn holds(ty: Type, range: Range) -> bool {
+    ty.integer_range()
+        .is_some_and(|own| own.0 <= range.0 && range.1 <= own.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict::Misaddressed;
+    use crate::test_support::{accepts, refuses};
+
+    const STEP: &str = "narrow(i)";
+
+    fn kernel(body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, p: i32, a: u8[n], b: i8[n], c: i16[n], d: u16[n], e: i32[n], o8: u8[n], o16: i16[n], o32: i32[n], h: i32[256]) {{
+               var around: i32 = 0
+               affine.for i in 0..n {{ {body} }}
+               o32[0] = around
+             }}"
+        )
+    }
+
+    #[test]
+    fn each_operation_has_the_bits_that_it_needs() {
+        for (before, after) in [
+            // Of sums the low bits alone are wanted.
+            (
+                "o8[i] = u8(i32(a[i]) - i32(b[i]) + 300)",
+                "o8[i] = a[i] - u8(b[i]) + 44",
+            ),
+            // No vector has products or shifted lanes of eight bits.
+            (
+                "o8[i] = u8(i32(a[i]) * i32(b[i]))",
+                "o8[i] = u8(u16(a[i]) * u16(b[i]))",
+            ),
+            (
+                "o8[i] = u8(i32(c[i]) << 3)",
+                "o8[i] = u8(u16(c[i]) << u16(3))",
+            ),
+            // What is shifted to the right needs all bits that stay.
+            (
+                "o8[i] = u8(i32(a[i]) * p >> 8)",
+                "o8[i] = u8(u16(a[i]) * u16(p) >> u16(8))",
+            ),
+            (
+                "o16[i] = i16(i32(c[i]) + i32(d[i]) >> 1)",
+                "o16[i] = i16(i32(c[i]) + i32(d[i]) >> 1)",
+            ),
+            (
+                "o16[i] = i16(i32(b[i]) * 3 >> 1)",
+                "o16[i] = i16(b[i]) * 3 >> i16(1)",
+            ),
+            (
+                "o32[i] = i32(a[i]) + i32(b[i])",
+                "o32[i] = i32(i16(a[i]) + i16(b[i]))",
+            ),
+            (
+                "o32[i] = i32(a[i]) / 10",
+                "o32[i] = i32(u16(a[i]) * 205 >> u16(11))",
+            ),
+            (
+                "o32[i] = (i32(a[i]) * 3 + 7) % 8",
+                "o32[i] = i32(u16(a[i]) * 3 + 7 & 7)",
+            ),
+            (
+                "o32[i] = i32(c[i]) * 5 / 7",
+                "o32[i] = i32(f32(i32(c[i]) * 5) / 7.0)",
+            ),
+        ] {
+            let (before, after) = (kernel(before), kernel(after));
+            if before == after {
+                refuses(&before, STEP, Misaddressed, "NothingNarrower");
+            } else {
+                accepts(&before, STEP, &after);
+            }
+        }
+    }
+
+    #[test]
+    fn scalars_are_as_narrow_as_what_they_ever_are() {
+        for (before, after) in [
+            (
+                "let s: i32 = i32(a[i]) + i32(a[i]) o32[i] = s * 2",
+                "let s: u16 = u16(a[i]) + u16(a[i]) o32[i] = i32(s * 2)",
+            ),
+            (
+                "var s: i32 = i32(a[i]) s reduce(add) i32(a[i]) s reduce(max) 3 o8[i] = u8(s)",
+                "var s: u16 = u16(a[i]) s reduce(add) u16(a[i]) s reduce(max) 3 o8[i] = u8(s)",
+            ),
+            (
+                "var s: i32 = 0 scf.if a[i] > 3 { s = -1 } else { s = 40000 } s = s + 1 o32[i] = s",
+                "var s: i32 = 0 scf.if a[i] > 3 { s = -1 } else { s = 40000 } s = s + 1 o32[i] = s",
+            ),
+            // Of a sum that is too large, both uses want low bits alone.
+            (
+                "let s: i32 = i32(c[i]) + i32(d[i]) o8[i] = u8(s) o16[i] = i16(s - 1)",
+                "let s: u16 = u16(c[i]) + d[i] o8[i] = u8(s) o16[i] = i16(s) - 1",
+            ),
+            (
+                "let s: i32 = i32(c[i]) + i32(d[i]) o8[i] = u8(s) o16[i] = i16(s >> 1)",
+                "let s: i32 = i32(c[i]) + i32(d[i]) o8[i] = u8(s) o16[i] = i16(s >> 1)",
+            ),
+            // A turn finds what the one before left.
+            (
+                "around reduce(add) i32(a[i]) o16[i] = i16(i32(a[i]) + 1)",
+                "around reduce(add) i32(a[i]) o16[i] = i16(a[i]) + 1",
+            ),
+            (
+                "around = i32(a[i]) o16[i] = i16(around)",
+                "around = i32(a[i]) o16[i] = i16(around)",
+            ),
+            (
+                "var s: i32 = 1 affine.for k in 0..n { s reduce(add) s } o32[i] = s",
+                "var s: i32 = 1 affine.for k in 0..n { s reduce(add) s } o32[i] = s",
+            ),
+        ] {
+            let (before, after) = (kernel(before), kernel(after));
+            if before == after {
+                refuses(&before, STEP, Misaddressed, "NothingNarrower");
+            } else {
+                accepts(&before, STEP, &after);
+            }
+        }
+    }
+
+    #[test]
+    fn what_goes_where_data_say_stays_but_for_its_scalars() {
+        let before = kernel("let s: i32 = i32(a[i]) + 1 h[s - 1] reduce(add) i32(a[i]) * 2 - s");
+        let after =
+            kernel("let s: u16 = u16(a[i]) + 1 h[i32(s) - 1] reduce(add) i32(a[i]) * 2 - i32(s)");
+        accepts(&before, STEP, &after);
+    }
+
+    #[test]
+    fn what_is_the_same_in_all_turns_is_not_touched() {
+        let before = kernel("o32[i] = (p / 3 + 1) % 7");
+        refuses(&before, STEP, Misaddressed, "NothingNarrower");
+        accepts(
+            &kernel("o8[i] = u8(i32(a[i]) <= p / 3 ? 1 : 0)"),
+            STEP,
+            &kernel(
+                "o8[i] = i16(a[i]) <= i16(p / 3 > 256 ? 256 : p / 3 < -1 ? -1 : p / 3) ? 1 : 0",
+            ),
+        );
+    }
+}
