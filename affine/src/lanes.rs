@@ -2,15 +2,18 @@
 
 use crate::visit::{Loop, for_each_load_of, for_each_local, for_each_local_read, walk};
 use crate::{
-    Access, AffineExpr, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId, Node, Operand,
-    Place, Span, Subscript, Type, Variable,
+    Access, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId, Node, Operand, Place, Span,
+    Subscript, Type, Variable,
 };
 use along::Along;
 use in_turn::may_follow;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod along;
+mod distance;
 mod in_turn;
+
+pub use distance::{behind, windows};
 
 /// The bytes of a vector.
 pub const VECTOR_BYTES: u32 = 16;
@@ -44,8 +47,10 @@ pub enum Obstacle {
     /// A subscript that is computed anew in each turn, so that lanes lie anywhere.
     #[error("where in `{0}` a turn is, is computed in the turn")]
     Scattered(String),
-    /// Elements of turns that follow each other do not, and are written, or do not even lie at one distance.
-    #[error("elements of `{0}` in turns that follow each other do not follow each other")]
+    /// Elements of turns that follow each other do not lie at one distance, or at one that is no number and are written.
+    #[error(
+        "elements of `{0}` in turns that follow each other do not follow each other, nor lie at a known distance"
+    )]
     Strided(String),
     /// What vectors do not have.
     #[error("there is no vector form of {0}")]
@@ -288,10 +293,11 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// An element that is written: a different one in each lane, each behind the one before.
+    /// An element that is written: a different one in each lane, at a known distance from the one before.
     fn written(&self, access: &Access) -> Result<(), Obstacle> {
         self.element(access)?;
-        match self.is_varying(access) && !self.is_strided(access) {
+        let is_apart = !self.is_strided(access) || self.distance(access).is_some_and(|it| it != 0);
+        match self.is_varying(access) && is_apart {
             true => Ok(()),
             false => Err(Obstacle::Strided(self.name(access.array))),
         }
@@ -328,35 +334,6 @@ impl<'k> Lanes<'k> {
             true => Err(Obstacle::Operation("arrays of `bool`".to_owned())),
             false => Ok(()),
         }
-    }
-
-    /// Whether each lane picks its element for itself: nothing tells how far they are apart.
-    pub fn is_picked(&self, access: &Access) -> bool {
-        let is_field = self.kernel.arrays[access.array].field.is_some();
-        let is_apart = is_field || self.is_strided(access);
-        access.subscripts.iter().any(|subscript| match subscript {
-            Subscript::Affine(_) => is_field && self.is_moving(subscript),
-            Subscript::Computed(expr) => self.varies(expr) && (is_apart || !self.goes_along(expr)),
-        })
-    }
-
-    /// Whether the elements of the lanes do not follow each other, but lie at one distance: each is loaded by itself.
-    pub fn is_strided(&self, access: &Access) -> bool {
-        let Some((last, others)) = access.subscripts.split_last() else {
-            return false;
-        };
-        let follows = match last {
-            Subscript::Affine(expr) => self.follows(expr) || !self.is_moving(last),
-            Subscript::Computed(_) => true,
-        };
-        !follows || others.iter().any(|it| self.is_moving(it))
-    }
-
-    /// Whether `expr` is the iterator and something that is the same in all lanes.
-    pub fn follows(&self, expr: &AffineExpr) -> bool {
-        let iter = Variable::Iter(self.iter);
-        let rest = expr.minus(&AffineExpr::from(self.iter));
-        rest.is_ok_and(|rest| !rest.mentions(iter))
     }
 
     fn name(&self, array: ArrayId) -> String {

@@ -7,6 +7,7 @@ mod c;
 mod clamps;
 mod combiners;
 mod data;
+mod distances;
 mod engines;
 mod generator_streams;
 mod generators;

@@ -29,7 +29,8 @@ use strew_affine::{Kernel, Node};
 /// these.
 ///
 /// The loop must begin with what vectors have, which [`Obstacle`](strew_affine::lanes::Obstacle) lists: elements that follow each other
-/// in memory, wherever the first one is, or the same one in all lanes, or, where they are only read, at one distance; and no operation without a vector form. What comes behind is made turn by turn, in the order
+/// in memory, wherever the first one is, or the same one in all lanes, or at one distance, which has to be a number where they are written; and no
+/// operation without a vector form. What comes behind is made turn by turn, in the order
 /// of the loop, if it shares nothing that is written with what stands in front of it: a key is then computed in lanes, and each update
 /// made where it goes.
 ///

@@ -110,19 +110,28 @@ struct Elements {
 impl Elements {
     fn of(lanes: &Lanes<'_>, body: &[Node]) -> Self {
         let mut found = Self::default();
+        let mut written = Vec::new();
         walk(body, &mut |node, _| {
             for expr in node.expressions() {
                 found.add_loads(lanes, expr);
             }
-            node.written_elements().for_each(|it| found.add(lanes, it));
+            written.extend(node.written_elements());
         });
+        for access in &written {
+            let is_whole =
+                lanes.distance(access) == Some(-1) || lanes.filling(access, &written).is_some();
+            match lanes.is_strided(access) && is_whole {
+                true => found.others += 1,
+                false => found.add(lanes, access, false),
+            }
+        }
         found
     }
 
     /// Adds those that `expr` loads itself: what is in subscripts comes into no vector.
     fn add_loads(&mut self, lanes: &Lanes<'_>, expr: &Expr) {
         match expr {
-            Expr::Load(access) => self.add(lanes, access),
+            Expr::Load(access) => self.add(lanes, access, lanes.is_near(access)),
             _ => {
                 let operands = expr.operands().into_iter();
                 operands.for_each(|it| self.add_loads(lanes, it));
@@ -130,8 +139,12 @@ impl Elements {
         }
     }
 
-    fn add(&mut self, lanes: &Lanes<'_>, access: &Access) {
-        match (lanes.is_picked(access), lanes.is_strided(access)) {
+    /// Adds one that `is_near` where whole vectors have all that lies between its lanes.
+    fn add(&mut self, lanes: &Lanes<'_>, access: &Access, is_near: bool) {
+        match (
+            lanes.is_picked(access),
+            lanes.is_strided(access) && !is_near,
+        ) {
             (true, _) => self.apart += PICKED,
             (false, true) => self.apart += 1,
             (false, false) => self.others += 1,

@@ -1,21 +1,19 @@
 //! Elements that stay in vectors from one statement to the next: what is written again, or read, is not stored and loaded in between.
 
 use super::Row;
-use super::value;
 use super::vectors::Vectors;
-use crate::lower::convert::clif_type;
 use crate::lower::operation;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use strew_affine::bounds::greatest_inside;
-use strew_affine::lanes::VECTOR_BYTES;
+use strew_affine::lanes::{VECTOR_BYTES, behind};
 use strew_affine::visit::Loop;
-use strew_affine::{Access, AffineExpr, Subscript};
+use strew_affine::{Access, AffineExpr, IterId, Subscript, Variable};
 
 /// What was written in this turn and is not in memory yet.
 #[derive(Debug)]
 pub(super) struct Held<'k> {
-    access: &'k Access,
-    vectors: Vec<Value>,
+    pub(super) access: &'k Access,
+    pub(super) vectors: Vec<Value>,
 }
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
@@ -54,18 +52,21 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     /// Stores what is held of elements that `access` may be of, too.
     fn store_met(&mut self, access: &Access) {
         let loops = self.function.loops.clone();
-        self.store_held(|it| may_meet(it, access, &loops));
+        let iter = self.iter;
+        self.store_held(|it| may_meet(it, access, (&loops, iter)));
     }
 
     /// Stores what is held of the accesses that `is_meant`, and holds it no longer.
     pub(super) fn store_held(&mut self, is_meant: impl Fn(&Access) -> bool) {
-        let (meant, others) = std::mem::take(&mut self.held)
+        let (mut meant, others): (Vec<_>, _) = std::mem::take(&mut self.held)
             .into_iter()
             .partition(|it| is_meant(it.access));
         self.held = others;
-        let meant: Vec<Held<'k>> = meant;
-        for it in meant {
-            self.store(it.access, &it.vectors);
+        while let Some(it) = meant.pop() {
+            match self.group.lanes.is_strided(it.access) {
+                true => self.store_apart(it, &mut meant),
+                false => self.store(it.access, &it.vectors),
+            }
         }
     }
 
@@ -111,29 +112,6 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             .collect()
     }
 
-    /// Elements `stride` bytes apart, one by one.
-    fn load_apart(&mut self, access: &Access, row: Row, stride: Value) -> Vec<Value> {
-        let ty = self.element_type(access);
-        let (count, each) = (self.group.count, value::per_vector(ty));
-        let first = self.function.iter(self.iter);
-        let ins = &mut self.function.builder;
-        let distance = ins.ins().imul(first, stride);
-        let mut address = ins.ins().iadd(row.address, distance);
-        let mut vectors = Vec::new();
-        for _ in 0..count / each {
-            let mut lanes = Vec::new();
-            for _ in 0..each {
-                let load = ins
-                    .ins()
-                    .load(clif_type(ty), row.flags, address, row.displacement);
-                lanes.push(load);
-                address = ins.ins().iadd(address, stride);
-            }
-            vectors.extend(value::vector(ins, ty, &lanes));
-        }
-        vectors
-    }
-
     fn store(&mut self, access: &Access, vectors: &[Value]) {
         let Some((address, behind, flags)) = self.places(access) else {
             return;
@@ -145,13 +123,28 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     }
 }
 
-/// Whether vectors of the two accesses may share elements. Different arrays never do, nor do rows with different numbers, as every
-/// subscript is in its range: numbers that differ by a constant, or of which the bounds of `loops` show that one is greater.
-pub(super) fn may_meet(one: &Access, other: &Access, loops: &[Loop<'_>]) -> bool {
-    let numbers = |access: &'_ Access| access.subscripts.len().saturating_sub(1);
-    let outer = one.subscripts.iter().zip(&other.subscripts);
-    let mut outer = outer.take(numbers(one).min(numbers(other)));
-    one.array == other.array && !outer.any(|(one, other)| is_apart(one, other, loops))
+/// Whether vectors of the two accesses, whose lanes are turns over `iter`, may share elements. Different arrays never do, nor do rows with
+/// different numbers, as every subscript is in its range: numbers that are the same in all lanes and differ by a constant, or of which the bounds
+/// of `loops` show that one is greater. Nor do elements of one row each of which lies between two of the other access.
+pub(super) fn may_meet(one: &Access, other: &Access, (loops, iter): (&[Loop<'_>], IterId)) -> bool {
+    let stays = |it: &Subscript| matches!(it, Subscript::Affine(expr) if !expr.mentions(Variable::Iter(iter)));
+    let mut both = one.subscripts.iter().zip(&other.subscripts);
+    let are_apart =
+        both.any(|(one, other)| stays(one) && stays(other) && is_apart(one, other, loops));
+    one.array == other.array && !are_apart && !is_between(one, other, iter)
+}
+
+/// Whether each of both has a place for itself between two elements of the other.
+fn is_between(one: &Access, other: &Access, iter: IterId) -> bool {
+    let distance = match one.subscripts.last() {
+        Some(Subscript::Affine(expr)) => expr.split_off(iter).map(|(factor, _)| factor),
+        _ => None,
+    };
+    let rows = one.subscripts.iter().rev().skip(1);
+    let mut stay = rows
+        .map(|it| matches!(it, Subscript::Affine(expr) if !expr.mentions(Variable::Iter(iter))));
+    let between = behind(one, other).zip(distance.filter(|it| *it != 0));
+    between.is_some_and(|(behind, distance)| behind % distance != 0) && stay.all(|it| it)
 }
 
 fn is_apart(one: &Subscript, other: &Subscript, loops: &[Loop<'_>]) -> bool {

@@ -9,6 +9,7 @@ mod ahead;
 mod alike;
 mod checked;
 mod counts;
+mod distance;
 mod few;
 mod gather;
 mod held;
@@ -97,6 +98,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let mut is_safe = true;
         walk(together, &mut |it, _| {
             let places = it.places();
+            is_safe &=
+                self.pages.is_empty() || it.written_elements().all(|it| !lanes.is_strided(it));
             is_safe &= self.goes_to_memory(places) || self.is_one_in_run(&lanes, places);
             is_safe &= self.may_choose(&lanes, around, it);
         });
@@ -291,7 +294,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let stride = group
             .lanes
             .is_strided(access)
-            .then(|| self.stride(access, (&element, first), group));
+            .then(|| match group.lanes.distance(access) {
+                Some(elements) => {
+                    let bytes = elements.wrapping_mul(i64::from(bytes));
+                    self.builder.ins().iconst(types::I64, bytes)
+                }
+                None => self.stride(access, (&element, first), group),
+            });
         let (address, displacement) = match stride {
             Some(stride) => {
                 let before = self.builder.ins().imul(first, stride);

@@ -68,7 +68,7 @@ pub(super) fn bits_as(builder: &mut FunctionBuilder<'_>, ty: ir::Type, vector: V
 }
 
 /// The bytes of `first` and `second`, one behind the other, that have these numbers.
-fn shuffled(
+pub(super) fn shuffled(
     builder: &mut FunctionBuilder<'_>,
     first: Value,
     second: Value,

@@ -1,0 +1,195 @@
+//! How far apart the elements of lanes lie.
+
+use super::{Lanes, VECTOR_BYTES};
+use crate::{Access, AffineExpr, Subscript, Variable};
+
+impl Lanes<'_> {
+    /// Whether each lane picks its element for itself: nothing tells how far they are apart.
+    pub fn is_picked(&self, access: &Access) -> bool {
+        let is_field = self.kernel.arrays[access.array].field.is_some();
+        let is_apart = is_field || self.is_strided(access);
+        access.subscripts.iter().any(|subscript| match subscript {
+            Subscript::Affine(_) => is_field && self.is_moving(subscript),
+            Subscript::Computed(expr) => self.varies(expr) && (is_apart || !self.goes_along(expr)),
+        })
+    }
+
+    /// Whether the elements of the lanes do not follow each other, but lie at one distance: each is loaded by itself.
+    pub fn is_strided(&self, access: &Access) -> bool {
+        let Some((last, others)) = access.subscripts.split_last() else {
+            return false;
+        };
+        let follows = match last {
+            Subscript::Affine(expr) => self.follows(expr) || !self.is_moving(last),
+            Subscript::Computed(_) => true,
+        };
+        !follows || others.iter().any(|it| self.is_moving(it))
+    }
+
+    /// Whether `expr` is the iterator and something that is the same in all lanes.
+    pub fn follows(&self, expr: &AffineExpr) -> bool {
+        let iter = Variable::Iter(self.iter);
+        let rest = expr.minus(&AffineExpr::from(self.iter));
+        rest.is_ok_and(|rest| !rest.mentions(iter))
+    }
+
+    /// How many elements further the one of a lane lies than that of the lane before, where extents and factors say; 0 where all lanes have the
+    /// same. Nothing is said of records, and of elements at computed places.
+    pub fn distance(&self, access: &Access) -> Option<i64> {
+        let array = &self.kernel.arrays[access.array];
+        let mut all = 0_i64;
+        let mut inside = Some(1_i64);
+        let dimensions = access.subscripts.iter().zip(&array.extents);
+        for (subscript, extent) in dimensions.rev() {
+            match subscript {
+                Subscript::Affine(expr) => match expr.split_off(self.iter)? {
+                    (0, _) => {}
+                    (factor, _) => all = all.checked_add(factor.checked_mul(inside?)?)?,
+                },
+                Subscript::Computed(expr) if self.varies(expr) => return None,
+                Subscript::Computed(_) => {}
+            }
+            let inner = inside.zip(extent.as_constant());
+            inside = inner.and_then(|(inside, extent)| inside.checked_mul(extent));
+        }
+        array.field.is_none().then_some(all)
+    }
+
+    /// Whether the lanes of a vector find their elements of `access`, which do not follow each other, in few vectors of the array: two in each
+    /// of these, or all of them.
+    pub fn is_near(&self, access: &Access) -> bool {
+        let lanes = VECTOR_BYTES / self.kernel.arrays[access.array].element.bytes();
+        let distance = self.distance(access).filter(|it| *it != 0);
+        distance.is_some_and(|it| {
+            let vectors = windows(it, lanes).len();
+            vectors == 1 || vectors * 2 <= lanes as usize
+        })
+    }
+
+    /// Those of `accesses` that fill, together with `access`, which lies at a distance from lane to lane, all elements between its lanes, the
+    /// first in memory first; `None` where some are missing.
+    pub fn filling<'a>(&self, access: &Access, accesses: &[&'a Access]) -> Option<Vec<&'a Access>> {
+        let distance = self.distance(access).filter(|it| *it > 1)?;
+        let beside = accesses
+            .iter()
+            .filter_map(|it| Some((behind(access, it)?, *it)));
+        let mut beside: Vec<_> = beside.collect();
+        beside.sort_by_key(|(behind, _)| *behind);
+        let first = beside.first()?.0;
+        let numbers = beside.iter().map(|(behind, _)| behind - first);
+        let is_filled = numbers.eq(0..distance);
+        is_filled.then(|| beside.into_iter().map(|(_, it)| it).collect())
+    }
+}
+
+/// Where vectors of the array begin that have the elements of so many lanes, `distance` elements apart, counted from the first of them in
+/// memory. No vector goes beyond these elements, and each has one that those before it do not have.
+pub fn windows(distance: i64, lanes: u32) -> Vec<u64> {
+    let lanes = u64::from(lanes);
+    let distance = distance.unsigned_abs();
+    let last = distance.saturating_mul(lanes - 1);
+    let mut found: Vec<u64> = Vec::new();
+    for lane in 0..lanes {
+        let place = distance.saturating_mul(lane);
+        if found
+            .last()
+            .is_none_or(|begin| place >= begin.saturating_add(lanes))
+        {
+            found.push(place.min((last + 1).saturating_sub(lanes)));
+        }
+    }
+    found
+}
+
+/// How many elements `other` lies behind `one`, wherever both are; `None` where that is no number.
+pub fn behind(one: &Access, other: &Access) -> Option<i64> {
+    let (last, outer) = one.subscripts.split_last()?;
+    let (other_last, other_outer) = other.subscripts.split_last()?;
+    let is_beside = one.array == other.array
+        && outer.len() == other_outer.len()
+        && outer
+            .iter()
+            .zip(other_outer)
+            .all(|(one, other)| one.is_same(other));
+    let difference = |one: &AffineExpr, other: &AffineExpr| other.minus(one).ok()?.as_constant();
+    match (last, other_last) {
+        (Subscript::Affine(one), Subscript::Affine(other)) if is_beside => difference(one, other),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::visit::{Loop, walk};
+    use crate::{Kernel, Node};
+
+    /// Asks `about` the lanes of the only loop, and its accesses that are written.
+    fn ask<T>(statements: &str, about: impl Fn(&Lanes<'_>, &[&Access]) -> T) -> T {
+        let source = format!(
+            "kernel @k(n: i64, m: i64, a: f64[n, 3], b: u8[4 * n + 8], c: i16[n, m]) {{ affine.for i in 0..n {{ {statements} }} }}"
+        );
+        let kernel: Kernel = crate::text::parse(&source).unwrap().remove(0);
+        let target = kernel.body.first().and_then(Loop::of).unwrap();
+        let lanes = Lanes::of(&kernel, target, 16).unwrap();
+        let mut accesses = Vec::new();
+        walk(target.body(), &mut |node: &Node, _| {
+            accesses.extend(node.written_elements())
+        });
+        about(&lanes, &accesses)
+    }
+
+    #[test]
+    fn extents_and_factors_tell_distances() {
+        let distances = |statements: &str| {
+            ask(statements, |lanes, accesses| {
+                let distances = accesses.iter().map(|it| lanes.distance(it));
+                distances.collect::<Vec<_>>()
+            })
+        };
+        let statements = "a[i, 1] = 1.0 b[4 * i + 3] = 1 b[n - i] = 2 b[i] = 3";
+        let expected = [3, 4, -1, 1].map(Some);
+        assert_eq!(distances(statements), expected);
+    }
+
+    #[test]
+    fn windows_have_all_elements_and_no_others_at_their_ends() {
+        for distance in [1, 2, 3, 4, 5, 7, 8, 100] {
+            for lanes in [2, 4, 8, 16] {
+                let windows = windows(distance, lanes);
+                let lanes = u64::from(lanes);
+                let has = |place: u64| windows.iter().any(|it| (*it..it + lanes).contains(&place));
+                let last = distance as u64 * (lanes - 1);
+                assert!(
+                    (0..lanes).all(|it| has(it * distance as u64)),
+                    "{distance}, {lanes}"
+                );
+                assert!(
+                    windows.iter().all(|it| it + lanes <= last + 1),
+                    "{distance}, {lanes}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn statements_that_fill_rows_are_found_in_any_order() {
+        let places = |statements: &str| {
+            ask(statements, |lanes, accesses| {
+                let filling = lanes.filling(accesses[0], accesses)?;
+                let last = filling.iter().map(|it| it.subscripts.last().cloned());
+                Some(last.map(|it| format!("{it:?}")).collect::<Vec<_>>().len())
+            })
+        };
+        assert_eq!(places("a[i, 2] = 1.0 a[i, 0] = 2.0 a[i, 1] = 3.0"), Some(3));
+        assert_eq!(places("a[i, 2] = 1.0 a[i, 0] = 2.0"), None);
+        assert_eq!(
+            places("b[4 * i + 2] = 1 b[4 * i + 5] = 1 b[4 * i + 3] = 1 b[4 * i + 4] = 1"),
+            Some(4)
+        );
+        assert_eq!(
+            places("b[4 * i + 2] = 1 b[4 * i + 6] = 1 b[4 * i + 3] = 1 b[4 * i + 4] = 1"),
+            None
+        );
+    }
+}
