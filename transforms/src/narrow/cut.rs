@@ -139,9 +139,9 @@ impl Cutting<'_> {
         let fitting = narrower_than(ty).filter(|it| holds(*it, range));
         let mut found = fitting.filter_map(|it| Some(cast(self.cut(expr, it)?, it, ty)));
         found.next().or_else(|| match expr {
-            Expr::Binary(BinaryOp::Rem, left, right, span) => {
-                let remainder = quotient::remainder(self, left, right, *span)?;
-                Some(self.exact(&remainder))
+            Expr::Binary(op, left, right, span) => {
+                let other = quotient::in_other_words(self, (*op, *span), left, right)?;
+                Some(self.exact(&other))
             }
             _ => None,
         })
@@ -219,12 +219,15 @@ impl Cutting<'_> {
                 let (shifted, of) = self.shifted(left, self.count(left, right)?, to, span)?;
                 Some(cast(shifted, of, to))
             }
-            BinaryOp::Div => {
-                let (quotient, of) = quotient::by_constant(self, left, right, span)?;
-                Some(cast(quotient, of, to))
-            }
-            BinaryOp::Rem => self.cut(&quotient::remainder(self, left, right, span)?, to),
-            _ => None,
+            _ => match quotient::in_other_words(self, (op, span), left, right) {
+                Some(other) => self.cut(&other, to),
+                None => {
+                    let is_quotient = op == BinaryOp::Div;
+                    let found = is_quotient.then(|| quotient::by_constant(self, left, right, span));
+                    let (quotient, of) = found??;
+                    Some(cast(quotient, of, to))
+                }
+            },
         }
     }
 

@@ -6,19 +6,62 @@ use strew_affine::{BinaryOp, Expr, Span, Type, Value};
 /// Floats have all integers up to here.
 const EXACT: i128 = 1 << 24;
 
-/// What `left / right` is where `right` is a constant, and of what type. `None` where there is no such constant, or `left` may be too large.
+/// What `left / right` is where `right` is a constant and no power of two, and of what type. `None` where there is no such constant, or `left` may
+/// be too large.
 pub(super) fn by_constant(
     cutting: &Cutting<'_>,
     left: &Expr,
     right: &Expr,
     span: Span,
 ) -> Option<(Expr, Type)> {
-    let divisor = right.as_divisor().filter(|it| *it > 0)?;
+    let divisor = right.as_divisor().filter(|it| *it > 0 && !is_power(*it))?;
     if cutting.changed.expr_stays(left) {
         return None;
     }
     let product = as_product(cutting, left, divisor, span);
     product.or_else(|| as_float(cutting, left, divisor, span))
+}
+
+/// What `left op right`, a quotient or a remainder, is by operations that vectors have, or by a quotient that has such a form.
+pub(super) fn in_other_words(
+    cutting: &Cutting<'_>,
+    (op, span): (BinaryOp, Span),
+    left: &Expr,
+    right: &Expr,
+) -> Option<Expr> {
+    let divisor = right.as_divisor().filter(|it| *it > 0)?;
+    if cutting.changed.expr_stays(left) {
+        return None;
+    }
+    match op {
+        BinaryOp::Div if is_power(divisor) => as_shift(cutting, left, divisor, span),
+        BinaryOp::Rem => remainder(cutting, left, right, span),
+        _ => None,
+    }
+}
+
+fn is_power(divisor: i128) -> bool {
+    divisor & (divisor - 1) == 0
+}
+
+/// A shift to the right, of the same type. It goes to the next number below, and the quotient to the one nearer to zero: numbers below zero are
+/// made larger by all that is cut off of them.
+fn as_shift(cutting: &Cutting<'_>, left: &Expr, divisor: i128, span: Span) -> Option<Expr> {
+    let ty = left.ty(cutting.kernel);
+    let number = |it: i128| Expr::Constant(Value::integer(ty, it));
+    let combine = |op, left: Expr, right: Expr| Expr::binary(op, left, right, span);
+    let (least, _) = cutting.range(left)?;
+    let count = number(divisor.trailing_zeros().into());
+    let raised = match least >= 0 {
+        true => left.clone(),
+        false => {
+            let last = number(i128::from(ty.bits()) - 1);
+            let sign = combine(BinaryOp::Shr, left.clone(), last);
+            let more = combine(BinaryOp::BitAnd, sign, number(divisor - 1));
+            combine(BinaryOp::Add, left.clone(), more)
+        }
+    };
+    Some(combine(BinaryOp::Shr, raised, count))
 }
 
 /// A product, shifted to the right, as far as the greatest `left`, if none is negative, leaves room for it.
@@ -56,21 +99,19 @@ fn as_float(cutting: &Cutting<'_>, left: &Expr, divisor: i128, span: Span) -> Op
 
 /// What `left % right` is, by bits where `right` is a power of two and `left` not negative, and else by the quotient, if vectors have that and
 /// `left` is no more than an element or a scalar.
-pub(super) fn remainder(
-    cutting: &Cutting<'_>,
-    left: &Expr,
-    right: &Expr,
-    span: Span,
-) -> Option<Expr> {
-    let divisor = right.as_divisor().filter(|it| *it > 0)?;
+fn remainder(cutting: &Cutting<'_>, left: &Expr, right: &Expr, span: Span) -> Option<Expr> {
+    let divisor = right.as_divisor()?;
     let (least, _) = cutting.range(left)?;
     let ty = left.ty(cutting.kernel);
     let combine = |op, left: &Expr, right: Expr| Expr::binary(op, left.clone(), right, span);
-    if least >= 0 && divisor & (divisor - 1) == 0 {
+    if least >= 0 && is_power(divisor) {
         let mask = Expr::Constant(Value::integer(ty, divisor - 1));
         return Some(combine(BinaryOp::BitAnd, left, mask));
     }
-    by_constant(cutting, left, right, span).filter(|_| is_at_hand(left))?;
+    let has_quotient = is_power(divisor) || by_constant(cutting, left, right, span).is_some();
+    if !has_quotient || !is_at_hand(left) {
+        return None;
+    }
     let quotient = combine(BinaryOp::Div, left, right.clone());
     let product = combine(BinaryOp::Mul, &quotient, right.clone());
     Some(combine(BinaryOp::Sub, left, product))
