@@ -41,8 +41,9 @@ impl Text {
     fn element(&mut self) -> String {
         let (row, number) = (self.row, self.below(self.row));
         let further = self.below(3);
-        match self.below(8) {
+        match self.below(9) {
             0..=2 => format!("a[i, {number}]"),
+            8 => format!("a[i + {further} - 1, {number}]"),
             3 => format!("b[i, {number}]"),
             4 => format!("c[{row} * i + {}]", number + further),
             5 => format!("c[n - i + {further}]"),
@@ -101,7 +102,7 @@ impl Text {
         }
         let ty = text.ty;
         format!(
-            "kernel @k(n: i64, a: {ty}[n, {row}], b: {ty}[n, {row}], c: {ty}[{row} * n + 12], d: {ty}[n + 2, {row}], e: {ty}[n], f: {ty}[n, {row}], g: {ty}[{row} * n], h: {ty}[n + 1]) {{\naffine.for i in 0..n {{\n{body}}} }}"
+            "kernel @k(n: i64, a: {ty}[n + 2, {row}], b: {ty}[n, {row}], c: {ty}[{row} * n + 12], d: {ty}[n + 2, {row}], e: {ty}[n], f: {ty}[n, {row}], g: {ty}[{row} * n], h: {ty}[n + 1]) {{\naffine.for i in 1..n {{\n{body}}} }}"
         )
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::LoopPath;
 use crate::reason::Reason;
-use crate::witness::{self, Ends};
+use crate::witness::{self, End, Ends};
 use strew_affine::dependence::{Analyzed, DependenceKind, Site, Target, Witness};
 use strew_affine::visit::AccessKind;
-use strew_affine::{ArrayId, IterId, Kernel};
+use strew_affine::{Access, ArrayId, IterId, Kernel};
 
 /// The iterations of a loop, and what they touch.
 pub(crate) struct Iterations<'k> {
@@ -16,10 +16,10 @@ pub(crate) struct Iterations<'k> {
 }
 
 /// Two accesses that meet, or may, and where, if that is known.
-struct Meeting<'m, 'k> {
+struct Meeting {
     array: ArrayId,
-    source: &'m Site<'k>,
-    sink: &'m Site<'k>,
+    source: End,
+    sink: End,
     witness: Option<Witness>,
 }
 
@@ -34,7 +34,24 @@ impl<'k> Iterations<'k> {
 
     /// That no two iterations meet in an element of an array that is `asked` for.
     pub(crate) fn check_kept_apart(&self, asked: impl Fn(ArrayId) -> bool) -> Result<(), Reason> {
-        match self.meeting(asked) {
+        match self.meeting(asked, |_, _| false) {
+            Some(meeting) => Err(self.carried(self.with_witness(meeting))),
+            None => Ok(()),
+        }
+    }
+
+    /// That iterations which meet in an element of an array that is `asked` for keep their order where each statement is made for several of them
+    /// before the next one is: the access that comes first in time is that which comes first in the text, and both move with the loop.
+    pub(crate) fn check_in_lanes(
+        &self,
+        asked: impl Fn(ArrayId) -> bool,
+        moves: impl Fn(&Access) -> bool,
+    ) -> Result<(), Reason> {
+        let is_moving = |site: &Site<'k>| site.access.is_some_and(&moves);
+        let kept = |source: &Site<'k>, sink: &Site<'k>| {
+            source.order < sink.order && is_moving(source) && is_moving(sink)
+        };
+        match self.meeting(asked, kept) {
             Some(meeting) => Err(self.carried(meeting)),
             None => Ok(()),
         }
@@ -46,48 +63,59 @@ impl<'k> Iterations<'k> {
         self.analyzed.are_apart(self.target, is_asked)
     }
 
-    fn meeting(&self, asked: impl Fn(ArrayId) -> bool) -> Option<Meeting<'_, 'k>> {
-        let found = self.analyzed.at_once(
-            self.target,
-            |site, _| matches!(site.target, Target::Array(array) if asked(array)),
-        )?;
+    fn meeting(
+        &self,
+        asked: impl Fn(ArrayId) -> bool,
+        kept: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+    ) -> Option<Meeting> {
+        let is_asked = |site: &Site<'k>, _: &Site<'k>| matches!(site.target, Target::Array(array) if asked(array));
+        let found = self.analyzed.at_once_but(self.target, is_asked, kept)?;
         let sites = self.analyzed.sites();
         let (source, sink) = (sites.get(found.source)?, sites.get(found.sink)?);
         let Target::Array(array) = source.target else {
             return None;
         };
         let kernel = self.analyzed.kernel();
+        let end = |site: &Site<'_>| (site.kind, site.span);
         Some(Meeting {
             array,
-            source,
-            sink,
+            source: end(source),
+            sink: end(sink),
             witness: found.witness.and_then(|it| witness::confirmed(kernel, &it)),
         })
     }
 
-    /// The reason to decline, with two iterations that meet if some are found; else it tells of the two that may.
-    fn carried(&self, meeting: Meeting<'_, 'k>) -> Reason {
-        let kernel = self.analyzed.kernel();
+    /// With two iterations that meet in that array, if some are found.
+    fn with_witness(&self, meeting: Meeting) -> Meeting {
+        if meeting.witness.is_some() {
+            return meeting;
+        }
         let carries = |ends: Ends<'_>| {
             ends.are_in_different_iterations() && ends.either(|end| end.kind != AccessKind::Read)
         };
-        let end = |site: &Site<'_>| (site.kind, site.span);
-        let analyzed = (end(meeting.source), end(meeting.sink));
-        let (source, sink, witness) = match meeting.witness {
-            Some(witness) => (analyzed.0, analyzed.1, Some(witness)),
-            None => match witness::find_ends(kernel, self.target, meeting.array, carries) {
-                Some((source, sink, witness)) => (source, sink, Some(witness)),
-                None => (analyzed.0, analyzed.1, None),
+        let kernel = self.analyzed.kernel();
+        match witness::find_ends(kernel, self.target, meeting.array, carries) {
+            Some((source, sink, witness)) => Meeting {
+                source,
+                sink,
+                witness: Some(witness),
+                ..meeting
             },
-        };
+            None => meeting,
+        }
+    }
+
+    /// The reason to decline.
+    fn carried(&self, meeting: Meeting) -> Reason {
+        let (source, sink) = (meeting.source, meeting.sink);
         Reason::Carried {
             path: self.path.clone(),
-            array: kernel.arrays[meeting.array].name.clone(),
+            array: self.analyzed.kernel().arrays[meeting.array].name.clone(),
             kind: DependenceKind::of(source.0, sink.0),
             earlier: source.1,
             later: sink.1,
             combiner: None,
-            witness: witness.map(Box::new),
+            witness: meeting.witness.map(Box::new),
         }
     }
 }

@@ -96,8 +96,11 @@ impl Narrowing<'_> {
             self.cutting.ranges.assume(*local, *range);
         }
         for (local, range) in held {
-            let (whole, is_element) = (kernel.locals[local].ty, kernel.locals[local].is_element);
-            for ty in cut::narrower_than(whole).filter(|it| !is_element && holds(*it, range)) {
+            let scalar = &kernel.locals[local];
+            if scalar.is_element || !self.gains(local) {
+                continue;
+            }
+            for ty in cut::narrower_than(scalar.ty).filter(|it| holds(*it, range)) {
                 self.cutting.narrow.insert(local, ty);
                 if self.sets_narrow(local, ty) {
                     break;
@@ -105,6 +108,22 @@ impl Narrowing<'_> {
                 self.cutting.narrow.remove(&local);
             }
         }
+    }
+
+    /// Whether the scalar comes from something narrow, by operations.
+    fn gains(&self, local: LocalId) -> bool {
+        let is_mutable = self.cutting.kernel.locals[local].mutable;
+        let mut gains = false;
+        walk(self.body, &mut |node, _| {
+            let is_meant = match node {
+                Node::Declare { local: it, .. } => *it == local,
+                _ => node.places().iter().any(|it| it.local() == Some(local)),
+            };
+            let mut values = node.expressions().into_iter();
+            gains |= is_meant
+                && values.any(|it| self.cutting.has_narrow(it) && (is_mutable || is_made(it)));
+        });
+        gains
     }
 
     /// The body, and the scalars that are set once and of which nothing but low bits is asked for. Each begins with the fewest, and gets more
@@ -116,6 +135,7 @@ impl Narrowing<'_> {
                 && !self.cutting.kernel.locals[*local].mutable
                 && self.cutting.narrowed(*local).is_none()
                 && is_made(value)
+                && self.cutting.has_narrow(value)
             {
                 left.push((*local, value));
             }
@@ -148,14 +168,11 @@ impl Narrowing<'_> {
     /// Whether all that is assigned to the scalar and combined into it can be computed in `ty`, and combined there.
     fn sets_narrow(&self, local: LocalId, ty: Type) -> bool {
         let can = |it: &Expr| self.cutting.cut(it, ty).is_some();
-        let is_mutable = self.cutting.kernel.locals[local].mutable;
         let mut all = true;
         walk(self.body, &mut |node, _| {
             let is_set = node.places().iter().any(|it| it.local() == Some(local));
             all &= match node {
-                Node::Declare { local: it, value } if *it == local => {
-                    can(value) && (is_mutable || is_made(value))
-                }
+                Node::Declare { local: it, value } if *it == local => can(value),
                 Node::Assign { value, .. } if is_set => can(value),
                 Node::Reduce {
                     combiner, values, ..
@@ -342,6 +359,11 @@ mod tests {
             (
                 "let s: i32 = i32(c[i]) + i32(d[i]) o8[i] = u8(s) o16[i] = i16(s >> 1)",
                 "let s: i32 = i32(c[i]) + i32(d[i]) o8[i] = u8(s) o16[i] = i16(s >> 1)",
+            ),
+            // Nothing narrow is in it.
+            (
+                "let s: i32 = e[i] > 3 ? 1 : 0 o32[i] = s - 1",
+                "let s: i32 = e[i] > 3 ? 1 : 0 o32[i] = s - 1",
             ),
             // A turn finds what the one before left.
             (

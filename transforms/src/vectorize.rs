@@ -23,8 +23,8 @@ use strew_affine::{Kernel, Node};
 /// }                                         }
 /// ```
 ///
-/// Legal when no two iterations of the loop meet in an element, one of them writing: each statement then runs for all iterations of a
-/// group before the next one does. Scalars that are updated are so from lane to lane, in the order of the loop, and so is an element that
+/// Each statement runs for all iterations of a group before the next one does, what it reads first. Legal when of any two iterations that meet in
+/// an element, one of them writing, the first one does so in a statement before that of the other, or reads what the same one writes. Scalars that are updated are so from lane to lane, in the order of the loop, and so is an element that
 /// all iterations update and nothing else in the loop uses; where the mode or the combiner allows it, each lane gathers its updates of
 /// these.
 ///
@@ -118,7 +118,8 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
     let written = apart.flat_map(Node::written_elements);
     let mut written: BTreeSet<_> = written.map(|it| it.array).collect();
     written.retain(|it| !found.keeps_apart(target.body(), *it));
-    Iterations::of(kernel, path, target.iter()).check_kept_apart(|it| written.contains(&it))?;
+    let iterations = Iterations::of(kernel, path, target.iter());
+    iterations.check_in_lanes(|it| written.contains(&it), |it| found.is_varying(it))?;
     Ok(Replacing {
         kernel: kernel.clone(),
         target: target.iter(),
@@ -318,15 +319,22 @@ kernel @k(n: i64, m: i32, lo: f32, inv: f32, x: f32[n], h: u32[m]) {
         for body in [
             "out[j] = out[j - 1]",
             "out[j] = out[j + 3] out[j + 1] = 0.0",
+            "out[j] = 1.0 m[3, j] = out[j + 1]",
+            // What is the same in all lanes is fetched before any of them writes.
+            "out[j] = 2.0 m[3, j] = out[1]",
         ] {
             let reason = refuses(&source(body), "vectorize(j, 4)", Illegal, "Carried");
             assert!(reason.witness().is_some(), "{body}");
         }
-        accepts(
-            &source("out[j] = 2.0 * out[j] m[3, j] = out[j] + m[3, j]"),
-            "vectorize(j, 4)",
-            &source("out[j] = 2.0 * out[j] m[3, j] = out[j] + m[3, j]")
-                .replace("1..n", "1..n lanes 4"),
-        );
+        for body in [
+            "out[j] = 2.0 * out[j] m[3, j] = out[j] + m[3, j]",
+            "out[j] = out[j] - out[j + 2]",
+            "out[j + 1] = 1.0 m[3, j] = out[j] m[4, j] = out[j - 1]",
+            "let next: f64 = out[j + 1] m[3, j] = next out[j] = next * next",
+            "out[n - j] reduce(max) out[n - j - 1]",
+        ] {
+            let lanes = source(body).replace("1..n", "1..n lanes 4");
+            accepts(&source(body), "vectorize(j, 4)", &lanes);
+        }
     }
 }

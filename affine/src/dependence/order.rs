@@ -97,6 +97,17 @@ impl<'k> Analyzed<'k> {
         iter: IterId,
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
     ) -> Option<Reversal> {
+        self.at_once_but(iter, wanted, |_, _| false)
+    }
+
+    /// The same where some pairs keep their order all the same: those of which the first access, in an earlier iteration, and the second one, in a
+    /// later iteration, are `kept`.
+    pub fn at_once_but(
+        &self,
+        iter: IterId,
+        wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+        kept: impl Fn(&Site<'k>, &Site<'k>) -> bool,
+    ) -> Option<Reversal> {
         let pairs = self.pairs_of(|it| it.depth_of(iter).is_some());
         let mut alike = Alike::inside(iter, self);
         let may_meet = pairs.filter(|(first, second)| {
@@ -107,7 +118,10 @@ impl<'k> Analyzed<'k> {
         });
         surest(self.ask(may_meet, |question, source, sink| {
             let depth = source.depth_of(iter).unwrap_or_default();
-            question.ask_carried(source, sink, depth, depth)
+            match kept(source, sink) {
+                true => Ok(None),
+                false => question.ask_carried(source, sink, depth, depth),
+            }
         }))
     }
 

@@ -135,7 +135,7 @@ impl Cutting<'_> {
         {
             return Some(cast(quotient, of, ty));
         }
-        let range = self.range(expr)?;
+        let range = self.range(expr).filter(|_| self.has_narrow(expr))?;
         let fitting = narrower_than(ty).filter(|it| holds(*it, range));
         let mut found = fitting.filter_map(|it| Some(cast(self.cut(expr, it)?, it, ty)));
         found.next().or_else(|| match expr {
@@ -145,6 +145,26 @@ impl Cutting<'_> {
             }
             _ => None,
         })
+    }
+
+    /// Whether something narrow is extended for `expr`, but for what it decides by: else nothing is gained by fewer bits, which would be extended
+    /// behind it.
+    pub(super) fn has_narrow(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Iter(_) => true,
+            Expr::Local(local) => self.narrowed(*local).is_some(),
+            Expr::Cast(to, operand) => {
+                let from = operand.ty(self.kernel);
+                let extends = from.is_integer() && from.bits() < to.bits();
+                extends && !self.changed.expr_stays(operand) || self.has_narrow(operand)
+            }
+            Expr::Select(_, then, otherwise) => self.has_narrow(then) || self.has_narrow(otherwise),
+            Expr::Unary(..) | Expr::Binary(..) => {
+                let mut operands = expr.operands().into_iter();
+                operands.any(|it| self.has_narrow(it))
+            }
+            _ => false,
+        }
     }
 
     /// `expr`, whose number `to` has, in that type.
