@@ -40,6 +40,14 @@ pub(super) fn in_other_words(
     }
 }
 
+/// Expressions of more parts than these are not computed twice.
+const MOST_TWICE: usize = 12;
+
+fn size(expr: &Expr) -> usize {
+    let operands = expr.operands().into_iter().map(size);
+    1 + operands.sum::<usize>()
+}
+
 fn is_power(divisor: i128) -> bool {
     divisor & (divisor - 1) == 0
 }
@@ -54,8 +62,10 @@ fn as_shift(cutting: &Cutting<'_>, left: &Expr, divisor: i128, span: Span) -> Op
     let count = number(divisor.trailing_zeros().into());
     let raised = match least >= 0 {
         true => left.clone(),
+        // It stands there twice.
+        false if size(left) > MOST_TWICE => return None,
         false => {
-            let last = number(i128::from(ty.bits()) - 1);
+            let last = number((ty.bits() - 1).into());
             let sign = combine(BinaryOp::Shr, left.clone(), last);
             let more = combine(BinaryOp::BitAnd, sign, number(divisor - 1));
             combine(BinaryOp::Add, left.clone(), more)
@@ -108,8 +118,9 @@ fn remainder(cutting: &Cutting<'_>, left: &Expr, right: &Expr, span: Span) -> Op
         let mask = Expr::Constant(Value::integer(ty, divisor - 1));
         return Some(combine(BinaryOp::BitAnd, left, mask));
     }
-    let has_quotient = is_power(divisor) || by_constant(cutting, left, right, span).is_some();
-    if !has_quotient || !is_at_hand(left) {
+    // Looked at in this order, since quotients of what is computed look at all of that.
+    let has_quotient = || is_power(divisor) || by_constant(cutting, left, right, span).is_some();
+    if !is_at_hand(left) || !has_quotient() {
         return None;
     }
     let quotient = combine(BinaryOp::Div, left, right.clone());
