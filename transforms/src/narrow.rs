@@ -8,12 +8,14 @@ use crate::one_loop::about_one_loop;
 use crate::tree::{Nested, Replacing, change_subscripts};
 use crate::{LoopPath, Reason, address};
 use cut::Cutting;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::changed::Changed;
 use strew_affine::value_range::{Range, ValueRanges};
-use strew_affine::visit::{Loop, walk};
-use strew_affine::{Block, Expr, Kernel, LocalId, Node, Operand, Place, Subscript, Type};
+use strew_affine::visit::{Loop, for_each_load_of, for_each_local_in_subscripts, walk};
+use strew_affine::{
+    Access, BinaryOp, Block, Expr, Kernel, LocalId, Node, Operand, Place, Subscript, Type,
+};
 
 /// Computes what a loop computes in the narrowest types that give the same results, so that a vector has more lanes of them.
 ///
@@ -42,7 +44,7 @@ about_one_loop!(
 pub(crate) fn plan(kernel: &Kernel, request: &Narrow) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Nested { it: target, .. } = address::find_counted(kernel, path)?;
-    address::check_no_lanes(target.lanes(), path)?;
+    address::check_no_lanes(most_lanes(target), path)?;
     let mut narrowing = Narrowing {
         cutting: Cutting {
             kernel,
@@ -51,7 +53,9 @@ pub(crate) fn plan(kernel: &Kernel, request: &Narrow) -> Result<Replacing, Reaso
             narrow: BTreeMap::new(),
             low: BTreeMap::new(),
             missed: RefCell::default(),
+            looks: Cell::new(cut::MOST_LOOKS),
         },
+        indices: remainders_in_subscripts(target.body()),
         body: target.body(),
     };
     narrowing.find_scalars();
@@ -71,6 +75,15 @@ pub(crate) fn plan(kernel: &Kernel, request: &Narrow) -> Result<Replacing, Reaso
     })
 }
 
+/// Of the loop and of those inside.
+fn most_lanes(target: Loop<'_>) -> u32 {
+    let mut most = target.lanes();
+    walk(target.body(), &mut |node, _| {
+        most = most.max(Loop::of(node).map_or(1, Loop::lanes));
+    });
+    most
+}
+
 fn with_body(target: Loop<'_>, body: Block) -> Node {
     let mut node = target.to_node();
     match &mut node {
@@ -83,6 +96,8 @@ fn with_body(target: Loop<'_>, body: Block) -> Node {
 
 struct Narrowing<'k> {
     cutting: Cutting<'k>,
+    /// The scalars whose numbers have to be seen to be in a range.
+    indices: BTreeSet<LocalId>,
     /// Of the loop.
     body: &'k [Node],
 }
@@ -97,7 +112,7 @@ impl Narrowing<'_> {
         }
         for (local, range) in held {
             let scalar = &kernel.locals[local];
-            if scalar.is_element || !self.gains(local) {
+            if scalar.is_element || self.indices.contains(&local) || !self.gains(local) {
                 continue;
             }
             for ty in cut::narrower_than(scalar.ty).filter(|it| holds(*it, range)) {
@@ -134,6 +149,7 @@ impl Narrowing<'_> {
             if let Node::Declare { local, value } = node
                 && !self.cutting.kernel.locals[*local].mutable
                 && self.cutting.narrowed(*local).is_none()
+                && !self.indices.contains(local)
                 && is_made(value)
                 && self.cutting.has_narrow(value)
             {
@@ -204,11 +220,12 @@ impl Narrowing<'_> {
             Node::Declare { local, .. } => Some(*local),
             _ => node.places().first().and_then(Place::local),
         };
+        let is_index = set.is_some_and(|it| self.indices.contains(&it));
         let ty = set.and_then(|it| self.cutting.narrowed(it));
         for expr in narrowed.expressions_mut() {
             *expr = match ty {
                 Some(ty) => self.cutting.cut_anyway(expr, ty),
-                None if is_in_turn => self.cutting.renamed(expr),
+                None if is_in_turn || is_index => self.cutting.renamed(expr),
                 None => self.cutting.exact(expr),
             };
         }
@@ -223,6 +240,31 @@ impl Narrowing<'_> {
         }
         narrowed
     }
+}
+
+/// The scalars in subscripts that remainders are assigned to: as differences, these would be numbers of any size for all who look at them.
+fn remainders_in_subscripts(body: &[Node]) -> BTreeSet<LocalId> {
+    fn has_remainder(expr: &Expr) -> bool {
+        matches!(expr, Expr::Binary(BinaryOp::Rem, ..))
+            || expr.operands().into_iter().any(has_remainder)
+    }
+    let (mut indices, mut remainders) = (BTreeSet::new(), BTreeSet::new());
+    walk(body, &mut |node, _| {
+        let mut note = |access: &Access| {
+            for_each_local_in_subscripts(access, &mut |it| indices.extend([it]));
+        };
+        for_each_load_of(node, &mut note);
+        node.written_elements().for_each(&mut note);
+        let set = match node {
+            Node::Declare { local, .. } => Some(*local),
+            _ => node.places().first().and_then(Place::local),
+        };
+        let mut values = node.expressions().into_iter();
+        if values.any(has_remainder) {
+            remainders.extend(set);
+        }
+    });
+    indices.intersection(&remainders).copied().collect()
 }
 
 /// Whether `value` is computed, and not only fetched and converted.
@@ -386,6 +428,29 @@ mod tests {
                 accepts(&before, STEP, &after);
             }
         }
+    }
+
+    #[test]
+    fn quotients_of_numbers_of_eight_bits_are_of_what_is_left_of_them() {
+        accepts(
+            &kernel("o8[i] = u8(d[i] + u16(5)) / 7 o16[i] = i16(u8(d[i])) % 10"),
+            STEP,
+            &kernel(
+                "o8[i] = u8(u32(u16(u8(d[i] + 5))) * 293 >> u32(11)) o16[i] = i16(u8(d[i])) - i16(u16(i16(u8(d[i]))) * 205 >> u16(11)) * 10",
+            ),
+        );
+    }
+
+    #[test]
+    fn remainders_that_are_subscripts_are_seen_to_be_in_range() {
+        let body = "let s: i32 = i32(d[i]) % 100 h[s + 9] reduce(add) 1";
+        refuses(&kernel(body), STEP, Misaddressed, "NothingNarrower");
+    }
+
+    #[test]
+    fn loops_in_lanes_are_left_alone() {
+        let body = "affine.for j in 0..n lanes 16 { o32[j] = i32(a[j]) + i32(b[j]) }";
+        refuses(&kernel(body), STEP, Misaddressed, "HasLanes");
     }
 
     #[test]

@@ -310,6 +310,22 @@ kernel @k(n: i64, m: i32, lo: f32, inv: f32, x: f32[n], h: u32[m]) {
     }
 
     #[test]
+    fn elements_at_a_distance_are_written_where_it_is_known_and_not_far() {
+        let source = |body: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, a: f32[n, 3], b: f32[2 * n + 1], c: f32[n, m], d: f32[n, 100000]) {{ affine.for i in 0..n {{ {body} }} }}"
+            )
+        };
+        for body in ["a[i, 1] = a[i, 0]", "b[2 * i + 1] = 0.0", "b[n - i] = 1.0"] {
+            let lanes = source(body).replace("0..n {", "0..n lanes 4 {");
+            accepts(&source(body), "vectorize(i, 4)", &lanes);
+        }
+        for body in ["c[i, 0] = 1.0", "d[i, 5] = 1.0"] {
+            refuses(&source(body), "vectorize(i, 4)", Unproven, "NoLanes");
+        }
+    }
+
+    #[test]
     fn iterations_that_meet_are_shown() {
         let source = |body: &str| {
             format!(

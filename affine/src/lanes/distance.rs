@@ -3,6 +3,9 @@
 use super::{Lanes, VECTOR_BYTES};
 use crate::{Access, AffineExpr, Subscript, Variable};
 
+/// Elements of all lanes that are so far apart have room in the displacement of one address.
+const FAR: u64 = 1 << 16;
+
 impl Lanes<'_> {
     /// Whether each lane picks its element for itself: nothing tells how far they are apart.
     pub fn is_picked(&self, access: &Access) -> bool {
@@ -34,7 +37,7 @@ impl Lanes<'_> {
     }
 
     /// How many elements further the one of a lane lies than that of the lane before, where extents and factors say; 0 where all lanes have the
-    /// same. Nothing is said of records, and of elements at computed places.
+    /// same. Nothing is said of records, of elements at computed places, and of those that are far away.
     pub fn distance(&self, access: &Access) -> Option<i64> {
         let array = &self.kernel.arrays[access.array];
         let mut all = 0_i64;
@@ -52,7 +55,8 @@ impl Lanes<'_> {
             let inner = inside.zip(extent.as_constant());
             inside = inner.and_then(|(inside, extent)| inside.checked_mul(extent));
         }
-        array.field.is_none().then_some(all)
+        let is_near = all.unsigned_abs() <= FAR && array.field.is_none();
+        is_near.then_some(all)
     }
 
     /// Whether the lanes of a vector find their elements of `access`, which do not follow each other, in few vectors of the array: two in each
@@ -66,8 +70,9 @@ impl Lanes<'_> {
         })
     }
 
-    /// Those of `accesses` that fill, together with `access`, which lies at a distance from lane to lane, all elements between its lanes, the
-    /// first in memory first; `None` where some are missing.
+    /// Those of `accesses`, `access` among them, that fill all elements between the lanes of `access`, the first in memory first, so that
+    /// whole vectors can be stored; `None` where some are missing, or where that takes longer than to store them one by one: numbers of 64 bits
+    /// go between each other two by two.
     pub fn filling<'a>(&self, access: &Access, accesses: &[&'a Access]) -> Option<Vec<&'a Access>> {
         let distance = self.distance(access).filter(|it| *it > 1)?;
         let beside = accesses
@@ -78,7 +83,9 @@ impl Lanes<'_> {
         let first = beside.first()?.0;
         let numbers = beside.iter().map(|(behind, _)| behind - first);
         let is_filled = numbers.eq(0..distance);
-        is_filled.then(|| beside.into_iter().map(|(_, it)| it).collect())
+        let bytes = self.kernel.arrays[access.array].element.bytes();
+        let is_worth_it = distance % 2 == 0 || VECTOR_BYTES / bytes > 2;
+        (is_filled && is_worth_it).then(|| beside.into_iter().map(|(_, it)| it).collect())
     }
 }
 
@@ -127,7 +134,7 @@ mod tests {
     /// Asks `about` the lanes of the only loop, and its accesses that are written.
     fn ask<T>(statements: &str, about: impl Fn(&Lanes<'_>, &[&Access]) -> T) -> T {
         let source = format!(
-            "kernel @k(n: i64, m: i64, a: f64[n, 3], b: u8[4 * n + 8], c: i16[n, m]) {{ affine.for i in 0..n {{ {statements} }} }}"
+            "kernel @k(n: i64, m: i64, a: f32[n, 3], b: u8[4 * n + 8], c: i16[n, m]) {{ affine.for i in 0..n {{ {statements} }} }}"
         );
         let kernel: Kernel = crate::text::parse(&source).unwrap().remove(0);
         let target = kernel.body.first().and_then(Loop::of).unwrap();

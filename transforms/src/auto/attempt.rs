@@ -106,7 +106,10 @@ impl Scheduler<'_> {
             before,
             after: &after,
         });
-        if matches!(step, Step::Separate(_) | Step::ScalarReplace(_)) {
+        if matches!(
+            step,
+            Step::Separate(_) | Step::ScalarReplace(_) | Step::Narrow(_)
+        ) {
             let step = step.clone();
             self.tell(Choice::Inside { step, saving: None });
         }

@@ -460,7 +460,10 @@ fn purpose(step: &Step) -> &'static str {
             "iterations that use the same elements of inner loops share what is loaded"
         }
         Step::ScalarReplace(_) => "what iterations of an inner loop share stays in registers",
-        Step::Vectorize(_) => "elements that follow each other are in the lanes of vectors",
+        Step::Narrow(_) => {
+            "numbers of fewer bits give the same, and vectors have more lanes of them"
+        }
+        Step::Vectorize(_) => "elements of several iterations are in the lanes of vectors",
         Step::Unroll(_) => {
             "indices are loaded ahead of their updates, and loops of few turns go away"
         }
@@ -519,7 +522,7 @@ mod tests {
                 "i runs at once: no two of its iterations meet, and it is the outermost loop of its nest",
                 "tiles of i = 32, k = 64, j = 1024: b would be fetched again for each iteration of the outermost loop; a tile touches 512 KiB of 512 KiB that stay in the cache",
                 "unroll_and_jam(i_p, 2): iterations that use the same elements of inner loops share what is loaded; an iteration is expected to load 0.75 and to store 0.25 elements instead of 1.25 and 0.25",
-                "vectorize(j_p, 2): elements that follow each other are in the lanes of vectors; 1 vector of 2 lanes at once, so 2 iterations are expected to take the instructions of one",
+                "vectorize(j_p, 2): elements of several iterations are in the lanes of vectors; 1 vector of 2 lanes at once, so 2 iterations are expected to take the instructions of one",
             ],
         );
         tells(

@@ -2,7 +2,7 @@
 
 use super::{holds, quotient};
 use crate::tree::change_expr;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::changed::Changed;
 use strew_affine::value_range::{Range, ValueRanges};
@@ -57,7 +57,13 @@ pub(super) struct Cutting<'k> {
     pub(super) low: BTreeMap<LocalId, Type>,
     /// Those of the latter that more was asked of.
     pub(super) missed: RefCell<BTreeSet<LocalId>>,
+    /// How many parts of expressions may be looked at still.
+    pub(super) looks: Cell<u32>,
 }
+
+/// So many parts of the expressions of a loop are looked at: what depends on many conditions and quotients inside of each other would be looked at
+/// again for each type.
+pub(super) const MOST_LOOKS: u32 = 1 << 15;
 
 impl Cutting<'_> {
     /// The least and the greatest number that `expr` can be; `None` for floats.
@@ -94,10 +100,19 @@ impl Cutting<'_> {
         expr
     }
 
+    fn may_look(&self) -> bool {
+        let left = self.looks.get();
+        self.looks.set(left.saturating_sub(1));
+        left > 0
+    }
+
     /// The number that `expr` is, computed in fewer bits where that gives it.
     pub(super) fn exact(&self, expr: &Expr) -> Expr {
         if self.changed.expr_stays(expr) {
             return expr.clone();
+        }
+        if !self.may_look() {
+            return self.renamed(expr);
         }
         let found = match expr {
             Expr::Local(_) | Expr::Load(_) => return self.renamed(expr),
@@ -173,17 +188,18 @@ impl Cutting<'_> {
         cut.unwrap_or_else(|| cast(self.exact(expr), expr.ty(self.kernel), to))
     }
 
-    /// What has type `to` and the low bits of `expr`, an integer of no fewer, and is computed in that type where it matters. `None` where that
-    /// takes more bits.
+    /// What has type `to` and the low bits of the integer `expr`, as many as there are, and is computed in that type where it matters. `None` where
+    /// that takes more bits.
     pub(super) fn cut(&self, expr: &Expr, to: Type) -> Option<Expr> {
         let from = expr.ty(self.kernel);
-        if !from.is_integer() {
+        if !from.is_integer() || !self.may_look() {
             return None;
         }
         if let Expr::Constant(value) = expr {
             return Some(Expr::Constant(Value::integer(to, value.as_integer()?)));
         }
-        if from.bits() == to.bits() || self.changed.expr_stays(expr) {
+        // Of fewer bits it is extended.
+        if from.bits() <= to.bits() || self.changed.expr_stays(expr) {
             return Some(cast(self.exact(expr), from, to));
         }
         match expr {

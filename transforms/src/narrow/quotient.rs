@@ -34,6 +34,7 @@ pub(super) fn in_other_words(
         return None;
     }
     match op {
+        BinaryOp::Div if divisor == 1 => Some(left.clone()),
         BinaryOp::Div if is_power(divisor) => as_shift(cutting, left, divisor, span),
         BinaryOp::Rem => remainder(cutting, left, right, span),
         _ => None,
@@ -141,8 +142,7 @@ fn dividend(cutting: &Cutting<'_>, left: &Expr, most: i128, ty: Type) -> Option<
     let narrow = (ty != Type::U16 && most <= largest).then(|| cutting.cut(left, Type::U16));
     match narrow.flatten() {
         Some(left) => Some(cast(left, Type::U16, ty)),
-        None if ty.bits() <= left.ty(cutting.kernel).bits() => cutting.cut(left, ty),
-        None => None,
+        None => cutting.cut(left, ty),
     }
 }
 

@@ -15,9 +15,9 @@ use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
 use std::ops::Range;
 use strew_affine::changed::Changed;
-use strew_affine::lanes::VECTOR_BYTES;
+use strew_affine::lanes::{Lanes, VECTOR_BYTES};
 use strew_affine::visit::{Loop, for_each_load_of, walk};
-use strew_affine::{Access, AffineFor, Bound, IterId, Node, Subscript};
+use strew_affine::{Access, AffineFor, Bound, Node, Subscript};
 
 /// So many vectors leave registers for what updates them.
 const MOST_VECTORS: usize = 10;
@@ -125,7 +125,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             && vectors.is_some_and(|it| it <= MOST_VECTORS)
             && rows.iter().all(|it| self.is_proved(it))
             && rows.iter().all(|it| is_along(it, inner, &inside))
-            && self.are_all(counted.body, &rows, inner.iter);
+            && self.are_all(counted.body, &rows, &group.lanes);
         if !may_stay {
             return Vec::new();
         }
@@ -156,12 +156,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Whether `body` comes to elements of `rows` by these accesses alone.
-    fn are_all(&self, body: &[Node], rows: &[&Access], iter: IterId) -> bool {
+    fn are_all(&self, body: &[Node], rows: &[&Access], lanes: &Lanes<'_>) -> bool {
         let mut all = true;
         let mut look = |access: &Access| {
             let mut rows = rows.iter();
             all &=
-                rows.all(|row| row.is_same(access) || !may_meet(row, access, (&self.loops, iter)));
+                rows.all(|row| row.is_same(access) || !may_meet(row, access, (&self.loops, lanes)));
         };
         walk(body, &mut |node, _| {
             for_each_load_of(node, &mut look);

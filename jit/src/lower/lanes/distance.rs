@@ -62,12 +62,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
 
     fn apart(&mut self, access: &Access, row: Row, stride: Value) -> Option<Apart> {
         let distance = self.group.lanes.distance(access)?;
-        let ty = self.element_type(access);
-        // All places have to be near enough for a displacement.
-        let bytes = distance.checked_mul(i64::from(self.group.count * ty.bytes()))?;
-        i32::try_from(bytes.checked_mul(2)?).ok()?;
         Some(Apart {
-            ty,
+            ty: self.element_type(access),
             address: self.first_of(row, stride),
             displacement: row.displacement,
             flags: row.flags,
@@ -146,10 +142,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     pub(super) fn store_apart(&mut self, first: Held<'k>, others: &mut Vec<Held<'k>>) {
         let accesses: Vec<_> = others.iter().chain([&first]).map(|it| it.access).collect();
         let filling = self.group.lanes.filling(first.access, &accesses);
-        let is_worth_it = |it: &Vec<&Access>| {
-            it.len() % 2 == 0 || per_vector(self.element_type(first.access)) > 2
-        };
-        let Some(filling) = filling.filter(is_worth_it) else {
+        let Some(filling) = filling else {
             return self.store_lanes(&first);
         };
         let is_filling =

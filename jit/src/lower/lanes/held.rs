@@ -5,9 +5,9 @@ use super::vectors::Vectors;
 use crate::lower::operation;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use strew_affine::bounds::greatest_inside;
-use strew_affine::lanes::{VECTOR_BYTES, behind};
+use strew_affine::lanes::{Lanes, VECTOR_BYTES, behind};
 use strew_affine::visit::Loop;
-use strew_affine::{Access, AffineExpr, IterId, Subscript, Variable};
+use strew_affine::{Access, AffineExpr, Subscript};
 
 /// What was written in this turn and is not in memory yet.
 #[derive(Debug)]
@@ -52,8 +52,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     /// Stores what is held of elements that `access` may be of, too.
     fn store_met(&mut self, access: &Access) {
         let loops = self.function.loops.clone();
-        let iter = self.iter;
-        self.store_held(|it| may_meet(it, access, (&loops, iter)));
+        let group = self.group;
+        self.store_held(|it| may_meet(it, access, (&loops, &group.lanes)));
     }
 
     /// Stores what is held of the accesses that `is_meant`, and holds it no longer.
@@ -123,28 +123,31 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     }
 }
 
-/// Whether vectors of the two accesses, whose lanes are turns over `iter`, may share elements. Different arrays never do, nor do rows with
-/// different numbers, as every subscript is in its range: numbers that are the same in all lanes and differ by a constant, or of which the bounds
-/// of `loops` show that one is greater. Nor do elements of one row each of which lies between two of the other access.
-pub(super) fn may_meet(one: &Access, other: &Access, (loops, iter): (&[Loop<'_>], IterId)) -> bool {
-    let stays = |it: &Subscript| matches!(it, Subscript::Affine(expr) if !expr.mentions(Variable::Iter(iter)));
+/// Whether vectors of the two accesses may share elements. Different arrays never do, nor do rows with different numbers, as every subscript is in
+/// its range: numbers that are the same in all lanes and differ by a constant, or of which the bounds of `loops` show that one is greater. Nor do
+/// elements of one row each of which lies between two of the other access.
+pub(super) fn may_meet(
+    one: &Access,
+    other: &Access,
+    (loops, lanes): (&[Loop<'_>], &Lanes<'_>),
+) -> bool {
+    let stays = |it: &Subscript| !lanes.is_moving(it);
     let mut both = one.subscripts.iter().zip(&other.subscripts);
     let are_apart =
         both.any(|(one, other)| stays(one) && stays(other) && is_apart(one, other, loops));
-    one.array == other.array && !are_apart && !is_between(one, other, iter)
+    one.array == other.array && !are_apart && !is_between(one, other, lanes)
 }
 
-/// Whether each of both has a place for itself between two elements of the other.
-fn is_between(one: &Access, other: &Access, iter: IterId) -> bool {
+/// Whether each of both, in a row that is the same in all lanes, has a place for itself between two elements of the other.
+fn is_between(one: &Access, other: &Access, lanes: &Lanes<'_>) -> bool {
     let distance = match one.subscripts.last() {
-        Some(Subscript::Affine(expr)) => expr.split_off(iter).map(|(factor, _)| factor),
+        Some(Subscript::Affine(expr)) => expr.split_off(lanes.iter()).map(|(factor, _)| factor),
         _ => None,
     };
-    let rows = one.subscripts.iter().rev().skip(1);
-    let mut stay = rows
-        .map(|it| matches!(it, Subscript::Affine(expr) if !expr.mentions(Variable::Iter(iter))));
+    let mut rows = one.subscripts.iter().rev().skip(1);
     let between = behind(one, other).zip(distance.filter(|it| *it != 0));
-    between.is_some_and(|(behind, distance)| behind % distance != 0) && stay.all(|it| it)
+    between.is_some_and(|(behind, distance)| behind % distance != 0)
+        && rows.all(|it| !lanes.is_moving(it))
 }
 
 fn is_apart(one: &Subscript, other: &Subscript, loops: &[Loop<'_>]) -> bool {

@@ -36,6 +36,9 @@ use strew_affine::visit::{Loop, walk};
 use strew_affine::{Access, AffineExpr, Expr, IterId, Node, Place};
 use vectors::Vectors;
 
+/// The most bytes that a row is displaced by.
+const MOST_DISPLACED: u32 = 1 << 30;
+
 /// What a turn that makes several iterations needs.
 #[derive(Clone, Debug)]
 pub(super) struct Group<'k> {
@@ -308,6 +311,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 (address, element.displacement)
             }
             None => self.back((element.address, element.displacement), first, bytes),
+        };
+        // Vectors and lanes behind it have room in the displacement, too.
+        let (address, displacement) = match displacement.unsigned_abs() <= MOST_DISPLACED {
+            true => (address, displacement),
+            false => (
+                self.builder
+                    .ins()
+                    .iadd_imm_s(address, i64::from(displacement)),
+                0,
+            ),
         };
         let row = Row {
             first: self.whole_address(&element),
