@@ -253,7 +253,7 @@ fn picked(
 fn interleaved(builder: &mut FunctionBuilder<'_>, ty: Type, vectors: &[Value]) -> Vec<Value> {
     let count = vectors.len();
     let lanes = per_vector(ty);
-    if count % 2 == 0 {
+    if count.is_multiple_of(2) {
         // Of every second one first: two at once go between each other by one instruction.
         let [even, odd] = [0, 1].map(|first| {
             let half: Vec<_> = vectors.iter().skip(first).step_by(2).copied().collect();
