@@ -1,7 +1,7 @@
 //! The processor that code is made for.
 
 use crate::CompileError;
-use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use std::sync::OnceLock;
 
@@ -60,6 +60,17 @@ pub fn processor() -> Result<Processor, CompileError> {
     })
 }
 
+fn has(isa: &dyn TargetIsa, feature: &str) -> bool {
+    let features = isa.isa_flags().into_iter();
+    let mut found = features.filter(|it| it.name == feature);
+    found.any(|it| it.as_bool() == Some(true))
+}
+
+/// Whether one instruction puts the bytes of a vector anywhere. Without it, the code generator would call a function that nobody has.
+pub(crate) fn shuffles_bytes(isa: &dyn TargetIsa) -> bool {
+    !cfg!(target_arch = "x86_64") || has(isa, "has_ssse3")
+}
+
 type Isa = Result<OwnedTargetIsa, CompileError>;
 
 impl Target {
@@ -76,9 +87,7 @@ impl Target {
         static KNOWN: [OnceLock<bool>; 2] = [const { OnceLock::new() }; 2];
         let has_fma = || {
             let isa = self.isa(Effort::Full, Destination::Memory);
-            let features = isa.map(|it| it.isa_flags()).unwrap_or_default();
-            let mut features = features.iter();
-            features.any(|it| it.name == "has_fma" && it.as_bool() == Some(true))
+            isa.is_ok_and(|it| has(&*it, "has_fma"))
         };
         cfg!(target_arch = "aarch64") || *KNOWN[self as usize].get_or_init(has_fma)
     }

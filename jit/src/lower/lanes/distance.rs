@@ -7,6 +7,7 @@ use super::Row;
 use super::held::Held;
 use super::value::{per_vector, shuffled, vector};
 use super::vectors::Vectors;
+use crate::isa::shuffles_bytes;
 use crate::lower::convert::clif_type;
 use crate::lower::operation;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
@@ -45,10 +46,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     /// The elements of `access`, of which `row` says where they are, `stride` bytes apart.
     pub(super) fn load_apart(&mut self, access: &Access, row: Row, stride: Value) -> Vec<Value> {
         let apart = self.apart(access, row, stride);
-        let (each, is_near) = (
-            per_vector(self.element_type(access)),
-            self.group.lanes.is_near(access),
-        );
+        let each = per_vector(self.element_type(access));
+        let is_near = self.shuffles_bytes() && self.group.lanes.is_near(access);
         let lanes = (0..self.group.count).step_by(each as usize);
         match apart {
             Some(apart) if is_near => lanes.map(|it| self.load_near(&apart, it)).collect(),
@@ -58,6 +57,10 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             }
             None => self.load_strided(access, row, stride),
         }
+    }
+
+    fn shuffles_bytes(&self) -> bool {
+        shuffles_bytes(self.function.program.module.isa())
     }
 
     fn apart(&mut self, access: &Access, row: Row, stride: Value) -> Option<Apart> {
@@ -142,7 +145,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     pub(super) fn store_apart(&mut self, first: Held<'k>, others: &mut Vec<Held<'k>>) {
         let accesses: Vec<_> = others.iter().chain([&first]).map(|it| it.access).collect();
         let filling = self.group.lanes.filling(first.access, &accesses);
-        let Some(filling) = filling else {
+        let Some(filling) = filling.filter(|_| self.shuffles_bytes()) else {
             return self.store_lanes(&first);
         };
         let is_filling =
@@ -191,9 +194,10 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             return;
         };
         let each = per_vector(apart.ty);
+        let is_reversed = apart.distance == -1 && self.shuffles_bytes();
         let builder = &mut self.function.builder;
         for (number, vector) in (0..).zip(&held.vectors) {
-            if apart.distance == -1 {
+            if is_reversed {
                 let places: Vec<_> = (0..each).rev().map(|lane| (0, lane)).collect();
                 let reversed = picked(builder, apart.ty, &[*vector], &places);
                 let place = apart.place(apart.lowest(number * each));

@@ -90,6 +90,12 @@ pub(super) fn as_integers(builder: &mut FunctionBuilder<'_>, vector: Value) -> V
 /// What the first lane of `vector` is, in all lanes.
 pub(super) fn first_lane_in_all(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
     let bytes = lane_bytes(builder, vector) as usize;
+    // Of narrow lanes, some processors cannot put one anywhere else.
+    if bytes <= 2 {
+        let of = builder.func.dfg.value_type(vector);
+        let first = builder.ins().extractlane(vector, 0);
+        return builder.ins().splat(of, first);
+    }
     let numbers = std::array::from_fn(|it| (it % bytes) as u8);
     shuffled(builder, vector, vector, numbers)
 }
