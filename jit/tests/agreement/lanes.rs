@@ -557,7 +557,7 @@ fn what_is_written_is_what_is_read_behind_it() {
 
 /// What is read at one distance comes into vectors element by element, whatever it is and wherever it begins.
 #[test]
-fn elements_that_lie_apart_are_read_one_by_one() {
+fn elements_that_lie_apart_are_read() {
     for ty in [Type::F64, Type::F32, Type::I32, Type::I64, Type::U8] {
         for body in [
             "z[j] = x[2 * j + 1]",
@@ -585,6 +585,64 @@ fn elements_that_lie_apart_are_read_one_by_one() {
                 ];
                 assert!(check(&source, &given).is_ok(), "{source}");
             }
+        }
+    }
+}
+
+/// On processors that have little, too.
+#[test]
+fn rows_that_are_filled_and_arrays_from_their_end() {
+    for ty in [Type::F64, Type::F32, Type::I16, Type::U8] {
+        for body in [
+            "r[j, 2] = x[3 * j] r[j, 0] = x[3 * j + 1] r[j, 1] = x[3 * j + 2]",
+            "q[2 * j + 1] = q[2 * j] q[2 * j] = x[n - j]",
+            "q[n - j] = x[3 * j] + r[j, 1]",
+            "r[j, 1] reduce(add) r[j, 0]",
+        ] {
+            let source = format!(
+                "kernel @filled(n: i64, x: {ty}[3 * n + 2], r: {ty}[n, 3], q: {ty}[2 * n + 1]) {{
+                   affine.for j in 0..n lanes 16 {{ {body} }}
+                 }}"
+            );
+            for n in [1_usize, 16, 40] {
+                let given = [
+                    scalar(n as i64),
+                    cells(ty, 3 * n + 2, 3),
+                    cells(ty, 3 * n, 4),
+                    cells(ty, 2 * n + 1, 5),
+                ];
+                assert!(check(&source, &given).is_ok(), "{source}");
+            }
+        }
+    }
+}
+
+/// On processors that have little, too.
+#[test]
+fn arithmetic_of_few_bits() {
+    for body in [
+        "z[j] = u8(u16(x[j]) * u16(y[j]) + 77 >> u16(8))",
+        "z[j] = x[j] < y[j] ? y[j] - x[j] : u8(0)",
+        "z[j] = i16(x[j]) * 3 >= i16(y[j]) ? u8(i16(x[j]) - i16(y[j]) >> i16(1)) : u8(7)",
+        "z[j] = u8(u32(u16(x[j]) * u16(y[j])) * 58255 >> u32(19))",
+        "z[j] = u8(i32(f32(i32(x[j]) - i32(y[j])) / 7.0))",
+        "var s: u16 = u16(x[j]) + u16(y[j]) s reduce(min) 255 s reduce(max) 9 z[j] = u8(s)",
+        "let key: u16 = u16(x[j]) + u16(y[j]) h[i32(key & 63)] reduce(add) 1",
+    ] {
+        let source = format!(
+            "kernel @few(n: i64, x: u8[n], y: u8[n], z: u8[n], h: i32[64]) {{
+               affine.for j in 0..n lanes 16 {{ {body} }}
+             }}"
+        );
+        for n in [1_usize, 16, 55] {
+            let given = [
+                scalar(n as i64),
+                cells(Type::U8, n, 3),
+                cells(Type::U8, n, 4),
+                cells(Type::U8, n, 5),
+                cells(Type::I32, 64, 6),
+            ];
+            assert!(check(&source, &given).is_ok(), "{source}");
         }
     }
 }
