@@ -88,10 +88,13 @@ impl Type {
 
     /// Whether this type and `other` are types of integers or `bool`, and this one has every value of the other.
     pub fn holds_all_of(self, other: Self) -> bool {
-        match (self.integer_range(), other.integer_range()) {
-            (Some(own), Some(other)) => own.0 <= other.0 && other.1 <= own.1,
-            _ => false,
-        }
+        other.integer_range().is_some_and(|it| self.holds(it))
+    }
+
+    /// Whether this is a type of integers or `bool` that has every number of `range`, both ends included.
+    pub fn holds(self, (least, most): (i128, i128)) -> bool {
+        self.integer_range()
+            .is_some_and(|own| own.0 <= least && most <= own.1)
     }
 
     /// A signed integer type.

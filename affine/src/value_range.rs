@@ -13,6 +13,11 @@ use span::Span;
 /// The least and the greatest value, both included.
 pub type Range = (i128, i128);
 
+/// The least range that has all of both.
+pub fn hull(one: Range, other: Range) -> Range {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
 /// The ranges of the scalars of a kernel that are set once.
 #[derive(Clone, Debug, Default)]
 pub struct ValueRanges {

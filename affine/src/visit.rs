@@ -490,6 +490,15 @@ pub fn written_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
     &arrays_written_in(&kernel.body) & &params
 }
 
+/// The scalars that statements in `body` set again, each as often as they do.
+pub fn scalars_set_in(body: &[Node]) -> Vec<LocalId> {
+    let mut set = Vec::new();
+    walk(body, &mut |node, _| {
+        set.extend(node.places().iter().filter_map(Place::local));
+    });
+    set
+}
+
 /// All arrays that a statement in `body` writes or a forall merges into.
 pub fn arrays_written_in(body: &[Node]) -> BTreeSet<ArrayId> {
     let mut written = BTreeSet::new();

@@ -5,8 +5,7 @@
 
 use crate::data::{Data, is_same};
 use crate::engines::{agree, compiled, interpreted};
-use crate::random::Random;
-use std::collections::BTreeMap;
+use crate::random::{Random, each_seed};
 use std::fmt::Write as _;
 use strew::ir::interpret::ForallOrder;
 use strew::ir::{Type, Value};
@@ -145,21 +144,9 @@ fn check(seed: u64) -> bool {
 #[test]
 #[expect(clippy::print_stderr, reason = "a failure tells what it was about")]
 fn elements_at_a_distance_have_the_same_bits_in_lanes() {
-    let setting = |name| std::env::var(name).ok().and_then(|it| it.parse().ok());
-    let first: u64 = setting("STREW_RANDOM_SEED").unwrap_or(0);
-    let count = setting("STREW_DISTANCES").unwrap_or(COUNT);
-    let mut in_lanes = 0;
-    let mut failed = BTreeMap::new();
-    for seed in first..first + count {
-        match std::panic::catch_unwind(|| check(seed)) {
-            Ok(done) => in_lanes += u64::from(done),
-            Err(_) => drop(failed.insert(seed, Text::of(Random(seed)))),
-        }
-    }
-    for (seed, text) in &failed {
-        eprintln!("seed {seed}:\n{text}");
-    }
-    assert!(failed.is_empty(), "{} of {count} fail", failed.len());
+    let done = each_seed(("STREW_DISTANCES", COUNT), check, |it| Text::of(Random(it)));
+    let count = done.len();
+    let in_lanes = done.into_iter().filter(|it| *it).count();
     eprintln!("{in_lanes} of {count} run in lanes");
     assert!(in_lanes * 3 > count, "{in_lanes} of {count}");
 }

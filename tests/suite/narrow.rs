@@ -5,8 +5,7 @@
 
 use crate::data::{Data, is_same, passed};
 use crate::engines::{agree, compiled, interpreted};
-use crate::random::Random;
-use std::collections::BTreeMap;
+use crate::random::{Random, each_seed};
 use std::fmt::Write as _;
 use strew::ir::interpret::ForallOrder;
 use strew::ir::{Kernel, Type, Value};
@@ -203,24 +202,10 @@ fn check(seed: u64) -> (bool, bool) {
 #[test]
 #[expect(clippy::print_stderr, reason = "a failure tells what it was about")]
 fn narrow_types_give_the_same_numbers() {
-    let setting = |name| std::env::var(name).ok().and_then(|it| it.parse().ok());
-    let first: u64 = setting("STREW_RANDOM_SEED").unwrap_or(0);
-    let count = setting("STREW_NARROW").unwrap_or(COUNT);
-    let (mut narrow, mut in_lanes) = (0, 0);
-    let mut failed = BTreeMap::new();
-    for seed in first..first + count {
-        match std::panic::catch_unwind(|| check(seed)) {
-            Ok(done) => {
-                narrow += u64::from(done.0);
-                in_lanes += u64::from(done.1);
-            }
-            Err(_) => drop(failed.insert(seed, Text::of(Random(seed)))),
-        }
-    }
-    for (seed, text) in &failed {
-        eprintln!("seed {seed}:\n{text}");
-    }
-    assert!(failed.is_empty(), "{} of {count} fail", failed.len());
+    let done = each_seed(("STREW_NARROW", COUNT), check, |it| Text::of(Random(it)));
+    let count = done.len();
+    let narrow = done.iter().filter(|it| it.0).count();
+    let in_lanes = done.iter().filter(|it| it.1).count();
     eprintln!("{narrow} of {count} are narrower, {in_lanes} in lanes");
     assert!(
         narrow * 2 > count && in_lanes * 3 > count,

@@ -28,3 +28,30 @@ impl Random {
         }
     }
 }
+
+/// What `check` says of each seed, of `count` or as many as the environment has in a variable, from `STREW_RANDOM_SEED` on. If it panics for some,
+/// these are shown with the `text` that each is about.
+#[track_caller]
+#[expect(clippy::print_stderr, reason = "a failure tells what it was about")]
+pub(crate) fn each_seed<T>(
+    (of, count): (&str, u64),
+    check: impl Fn(u64) -> T + std::panic::RefUnwindSafe,
+    text: impl Fn(u64) -> String,
+) -> Vec<T> {
+    let setting = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
+    let first: u64 = setting("STREW_RANDOM_SEED").unwrap_or(0);
+    let count = setting(of).unwrap_or(count);
+    let mut said = Vec::new();
+    let mut failed = Vec::new();
+    for seed in first..first + count {
+        match std::panic::catch_unwind(|| check(seed)) {
+            Ok(done) => said.push(done),
+            Err(_) => failed.push(seed),
+        }
+    }
+    for seed in &failed {
+        eprintln!("seed {seed}:\n{}", text(*seed));
+    }
+    assert!(failed.is_empty(), "{} of {count} fail", failed.len());
+    said
+}

@@ -7,8 +7,8 @@
 use crate::data::{Data, is_same};
 use crate::engines::{agree, breaks_assumption, compiled, interpreted};
 use crate::mutations::arguments;
-use crate::random::Random;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::random::{Random, each_seed};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use strew::ir::Value;
 use strew::ir::interpret::ForallOrder;
@@ -343,22 +343,10 @@ fn check(seed: u64) -> bool {
     reason = "a failure tells what it was about, and how much was done is to be seen"
 )]
 fn what_is_accepted_computes_the_same_bits() {
-    let setting = |name| std::env::var(name).ok().and_then(|it| it.parse().ok());
-    let first: u64 = setting("STREW_RANDOM_SEED").unwrap_or(0);
-    let count = setting("STREW_SCHEDULES").unwrap_or(COUNT);
-    let mut scheduled = 0;
-    let mut failed = BTreeMap::new();
-    for seed in first..first + count {
-        let outcome = std::panic::catch_unwind(|| check(seed));
-        match outcome {
-            Ok(done) => scheduled += u64::from(done),
-            Err(_) => drop(failed.insert(seed, Nest::text(Random(seed ^ 0x5eed)))),
-        }
-    }
-    for (seed, text) in &failed {
-        eprintln!("seed {seed}:\n{text}");
-    }
-    assert!(failed.is_empty(), "{} of {count} fail", failed.len());
+    let text = |seed| Nest::text(Random(seed ^ 0x5eed));
+    let done = each_seed(("STREW_SCHEDULES", COUNT), check, text);
+    let count = done.len();
+    let scheduled = done.into_iter().filter(|it| *it).count();
     eprintln!("{scheduled} of {count} schedules do something");
     assert!(scheduled * 2 >= count, "{scheduled} of {count}");
 }

@@ -7,7 +7,7 @@
 use super::candidates::{Candidates, Verdict};
 use crate::value_range::numbers::{Extent, Known, Numbers};
 use crate::value_range::span::Span;
-use crate::visit::{Loop, for_each_load, for_each_load_of, has_loops, walk};
+use crate::visit::{Loop, for_each_load, for_each_load_of, has_loops, scalars_set_in};
 use crate::{Access, ArrayId, Combiner, Expr, Kernel, LocalId, Node, Place, Subscript, Type};
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ impl<'f, 'k> Flow<'f, 'k> {
 
     /// A turn begins with what the one before has left, and nobody knows which is the last.
     fn turns(&mut self, node: &'k Node) {
-        let set = set_in(std::slice::from_ref(node));
+        let set = scalars_set_in(std::slice::from_ref(node));
         set.iter().for_each(|it| self.put(*it, None));
         if self.conditions > 0 {
             return;
@@ -160,7 +160,7 @@ impl<'f, 'k> Flow<'f, 'k> {
             }
         }
         if self.conditions == MOST_CONDITIONS {
-            let set = set_in(std::slice::from_ref(node));
+            let set = scalars_set_in(std::slice::from_ref(node));
             return set.into_iter().for_each(|it| self.put(it, None));
         }
         self.conditions += 1;
@@ -303,14 +303,6 @@ impl<'f, 'k> Flow<'f, 'k> {
 }
 
 /// The scalars that are set among `nodes`.
-fn set_in(nodes: &[Node]) -> Vec<LocalId> {
-    let mut set = Vec::new();
-    walk(nodes, &mut |node, _| {
-        set.extend(node.places().iter().filter_map(Place::local));
-    });
-    set
-}
-
 fn is_over_parameters(expr: &Expr) -> bool {
     match expr {
         Expr::Load(_) | Expr::Local(_) | Expr::Iter(_) | Expr::Threads => false,

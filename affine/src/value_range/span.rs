@@ -1,6 +1,6 @@
 //! Between which numbers an integer lies, and how far it is from an extent.
 
-use super::{Range, binary as range_of};
+use super::{Range, binary as range_of, hull};
 use crate::BinaryOp;
 
 /// Further from zero than any sum or difference of a few numbers of 64 bits.
@@ -48,10 +48,9 @@ impl Span {
 
     /// A number of which one or the other holds.
     pub(crate) fn or(self, other: Self) -> Self {
-        let either = |one: Range, other: Range| (one.0.min(other.0), one.1.max(other.1));
         Self {
-            number: either(self.number, other.number),
-            beside: either(self.beside, other.beside),
+            number: hull(self.number, other.number),
+            beside: hull(self.beside, other.beside),
         }
     }
 

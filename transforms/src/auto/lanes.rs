@@ -120,10 +120,7 @@ impl Elements {
         for access in &written {
             let is_whole =
                 lanes.distance(access) == Some(-1) || lanes.filling(access, &written).is_some();
-            match lanes.is_strided(access) && is_whole {
-                true => found.others += 1,
-                false => found.add(lanes, access, false),
-            }
+            found.add(lanes, access, is_whole);
         }
         found
     }
@@ -139,11 +136,11 @@ impl Elements {
         }
     }
 
-    /// Adds one that `is_near` where whole vectors have all that lies between its lanes.
-    fn add(&mut self, lanes: &Lanes<'_>, access: &Access, is_near: bool) {
+    /// Adds one that `is_whole` where whole vectors have all that lies between its lanes.
+    fn add(&mut self, lanes: &Lanes<'_>, access: &Access, is_whole: bool) {
         match (
             lanes.is_picked(access),
-            lanes.is_strided(access) && !is_near,
+            lanes.is_strided(access) && !is_whole,
         ) {
             (true, _) => self.apart += PICKED,
             (false, true) => self.apart += 1,

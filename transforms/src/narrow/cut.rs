@@ -1,6 +1,6 @@
 //! Expressions in narrower types.
 
-use super::{holds, quotient};
+use super::quotient;
 use crate::tree::change_expr;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ impl Cutting<'_> {
     }
 
     pub(super) fn lies_in(&self, expr: &Expr, ty: Type) -> bool {
-        self.range(expr).is_some_and(|it| holds(ty, it))
+        self.range(expr).is_some_and(|it| ty.holds(it))
     }
 
     /// What the scalar is now, if it is narrower.
@@ -151,7 +151,7 @@ impl Cutting<'_> {
             return Some(cast(quotient, of, ty));
         }
         let range = self.range(expr).filter(|_| self.has_narrow(expr))?;
-        let fitting = narrower_than(ty).filter(|it| holds(*it, range));
+        let fitting = narrower_than(ty).filter(|it| it.holds(range));
         let mut found = fitting.filter_map(|it| Some(cast(self.cut(expr, it)?, it, ty)));
         found.next().or_else(|| match expr {
             Expr::Binary(op, left, right, span) => {
@@ -209,7 +209,11 @@ impl Cutting<'_> {
                 let has_bits = self.narrow.contains_key(local) || to.bits() <= of.bits();
                 has_bits.then(|| cast(expr.clone(), of, to))
             }
-            Expr::Cast(_, operand) => self.cut_operand(operand, to),
+            Expr::Cast(_, operand) if operand.ty(self.kernel) == Type::Bool => {
+                Some(cast(self.exact(operand), Type::Bool, to))
+            }
+            // Of what was extended, or was of more bits, the low ones are those.
+            Expr::Cast(_, operand) => self.cut(operand, to),
             Expr::Unary(op @ (UnaryOp::Neg | UnaryOp::BitNot), operand) => {
                 Some(Expr::unary(*op, self.cut(operand, to)?))
             }
@@ -219,16 +223,6 @@ impl Cutting<'_> {
                 Some(Expr::select(self.exact(condition), then, otherwise))
             }
             _ => None,
-        }
-    }
-
-    /// The low bits of `operand`, which was extended, or was of more bits.
-    fn cut_operand(&self, operand: &Expr, to: Type) -> Option<Expr> {
-        let from = operand.ty(self.kernel);
-        match from.is_float() {
-            true => None,
-            false if from.bits() <= to.bits() => Some(cast(self.exact(operand), from, to)),
-            false => self.cut(operand, to),
         }
     }
 
@@ -247,7 +241,7 @@ impl Cutting<'_> {
             }
             BinaryOp::Shl => {
                 let count = self.count(left, right)?;
-                let fits = (LEAST_SHIFTED..).contains(&to.bits()) && count < to.bits();
+                let fits = to.bits() >= LEAST_SHIFTED && count < to.bits();
                 let left = fits.then(|| self.cut(left, to))??;
                 Some(Expr::binary(op, left, constant(to, count), span))
             }
@@ -255,15 +249,19 @@ impl Cutting<'_> {
                 let (shifted, of) = self.shifted(left, self.count(left, right)?, to, span)?;
                 Some(cast(shifted, of, to))
             }
-            _ => match quotient::in_other_words(self, (op, span), left, right) {
-                Some(other) => self.cut(&other, to),
-                None => {
-                    let is_quotient = op == BinaryOp::Div;
-                    let found = is_quotient.then(|| quotient::by_constant(self, left, right, span));
-                    let (quotient, of) = found??;
-                    Some(cast(quotient, of, to))
+            _ => {
+                let found = match op {
+                    BinaryOp::Div => quotient::by_constant(self, left, right, span),
+                    _ => None,
+                };
+                match found {
+                    Some((quotient, of)) => Some(cast(quotient, of, to)),
+                    None => {
+                        let other = quotient::in_other_words(self, (op, span), left, right)?;
+                        self.cut(&other, to)
+                    }
                 }
-            },
+            }
         }
     }
 
@@ -308,7 +306,7 @@ impl Cutting<'_> {
         }
         let (least, most) = self.range(other)?;
         let beyond = (least - 1, most + 1);
-        let is_known = self.changed.expr_stays(expr) && holds(to, beyond);
+        let is_known = self.changed.expr_stays(expr) && to.holds(beyond);
         is_known.then(|| self.clamped(expr, beyond, to))
     }
 
@@ -318,7 +316,7 @@ impl Cutting<'_> {
         let mut clamped = expr.clone();
         for (op, end) in [(CompareOp::Lt, range.0), (CompareOp::Gt, range.1)] {
             // No number of the type is beyond an end that it does not have.
-            if holds(ty, (end, end)) {
+            if ty.holds((end, end)) {
                 let end = Expr::Constant(Value::integer(ty, end));
                 let is_beyond = Expr::compare(op, expr.clone(), end.clone());
                 clamped = Expr::select(is_beyond, end, clamped);

@@ -1,8 +1,8 @@
 //! Between which numbers the scalars of a loop lie, whatever they hold at the time.
 
-use std::collections::{BTreeMap, BTreeSet};
-use strew_affine::value_range::{Range, ValueRanges};
-use strew_affine::visit::walk;
+use std::collections::BTreeMap;
+use strew_affine::value_range::{Range, ValueRanges, hull};
+use strew_affine::visit::scalars_set_in;
 use strew_affine::{Expr, Kernel, LocalId, Node, Place};
 
 /// The integers that are declared in the body of a loop, each with the least and the greatest number that it ever is.
@@ -69,7 +69,7 @@ impl Following<'_> {
             Node::ScfIf { .. } | Node::AffineIf { .. } => self.sides(node),
             // A loop, whose turns find what those before left.
             _ => {
-                let set = set_in(node);
+                let set = scalars_set_in(std::slice::from_ref(node));
                 set.iter().for_each(|it| self.forget(*it));
                 node.blocks().for_each(|it| self.nodes(it));
                 set.iter().for_each(|it| self.forget(*it));
@@ -87,7 +87,7 @@ impl Following<'_> {
             after.push(std::mem::take(&mut self.now));
         }
         self.now = before;
-        for local in set_in(node) {
+        for local in scalars_set_in(std::slice::from_ref(node)) {
             let value = Expr::Local(local);
             let sides = after.iter().map(|it| it.of_expr(self.kernel, &value));
             if let Some(Some(both)) = sides.reduce(|one, other| Some(hull(one?, other?))) {
@@ -116,17 +116,4 @@ impl Following<'_> {
         }
         self.now.assume(local, range);
     }
-}
-
-/// The scalars that statements in `node` set again.
-fn set_in(node: &Node) -> BTreeSet<LocalId> {
-    let mut found = BTreeSet::new();
-    walk(std::slice::from_ref(node), &mut |node, _| {
-        found.extend(node.places().iter().filter_map(Place::local));
-    });
-    found
-}
-
-fn hull(one: Range, other: Range) -> Range {
-    (one.0.min(other.0), one.1.max(other.1))
 }

@@ -148,18 +148,13 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         let Some(filling) = filling.filter(|_| self.shuffles_bytes()) else {
             return self.store_lanes(&first);
         };
-        let is_filling =
-            |it: &Held<'_>| filling.iter().any(|other| std::ptr::eq(*other, it.access));
-        let (mut rows, rest): (Vec<_>, _) =
-            std::mem::take(others).into_iter().partition(is_filling);
-        *others = rest;
-        rows.push(first);
-        rows.sort_by_key(|it| {
-            filling
-                .iter()
-                .position(|other| std::ptr::eq(*other, it.access))
+        others.push(first);
+        let rows = filling.into_iter().filter_map(|access| {
+            let is_meant = |it: &Held<'_>| std::ptr::eq(it.access, access);
+            let position = others.iter().position(is_meant)?;
+            Some(others.swap_remove(position))
         });
-        self.store_filled(&rows);
+        self.store_filled(&rows.collect::<Vec<_>>());
     }
 
     fn place_of(&mut self, access: &Access) -> Option<Apart> {
