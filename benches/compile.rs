@@ -1,7 +1,8 @@
 //! From source text to callable code: the kernels of `tests/kernels` one by one, a file of 2,000 lines of them, and nests that grow, of
 //! which each is to take twice the time of the one before at most where it has twice the statements.
 //!
-//! `cargo bench --bench compile` prints medians beside what is asked for. `-- --test` compiles everything once.
+//! `cargo bench --bench compile` prints medians beside what is asked for. `-- --test` compiles everything once, `-- k06` what has this in its
+//! name.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -35,28 +36,32 @@ const KERNEL: Duration = Duration::from_millis(2);
 const LINES: usize = 2000;
 const FILE: Duration = Duration::from_millis(200);
 
+/// The name of the file with so many lines.
+const LONG_FILE: &str = "all of them, again and again";
+
 fn main() {
     let smoke = std::env::args().any(|argument| argument == "--test");
+    let named: Vec<_> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
+    let is_wanted = |name: &str| named.is_empty() || named.iter().any(|it| name.contains(it));
     let mut table =
         String::from("| source | lines | kernels | median | asked for |\n|---|--:|--:|--:|--:|\n");
-    for (name, source) in KERNELS {
+    for (name, source) in KERNELS.into_iter().filter(|(name, _)| is_wanted(name)) {
         let rounds = if smoke { 1 } else { 200 };
         row(&mut table, name, source, rounds, KERNEL);
     }
-    let file = long_file();
-    row(
-        &mut table,
-        "all of them, again and again",
-        &file,
-        if smoke { 1 } else { 15 },
-        FILE,
-    );
+    let rounds = if smoke { 1 } else { 15 };
+    if is_wanted(LONG_FILE) {
+        row(&mut table, LONG_FILE, &long_file(), rounds, FILE);
+    }
     print(&table);
-    print(&growth(if smoke { 1 } else { 15 }));
+    print(&growth(rounds, &is_wanted));
 }
 
 /// How the time grows with a kernel.
-fn growth(rounds: usize) -> String {
+fn growth(rounds: usize, is_wanted: &dyn Fn(&str) -> bool) -> String {
     let most = if rounds == 1 { 2 } else { 64 };
     let mut table =
         String::from("| nests | statements | median | for a statement |\n|---|--:|--:|--:|\n");
@@ -66,7 +71,10 @@ fn growth(rounds: usize) -> String {
         ("loops behind each other", loops),
         ("sweeps in each time step", sweeps),
         ("loops in each other", depth),
-    ] {
+    ]
+    .into_iter()
+    .filter(|(name, _)| is_wanted(name))
+    {
         let most = if name == "loops in each other" {
             most.min(8)
         } else {

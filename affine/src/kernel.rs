@@ -285,6 +285,13 @@ impl Kernel {
         of_record.unwrap_or(&array.name)
     }
 
+    /// How many bytes lie between the beginnings of two records that follow each other, when `array` is a field of them; else of two elements.
+    pub fn record_bytes(&self, array: ArrayId) -> u32 {
+        let array = &self.arrays[array];
+        let of_record = array.field.map(|it| self.records[it.record].bytes);
+        of_record.unwrap_or(array.element.bytes())
+    }
+
     /// Whether `name` names anything in the kernel.
     pub fn is_taken(&self, name: &str) -> bool {
         self.names().any(|it| it == name)

@@ -13,7 +13,7 @@ mod along;
 mod distance;
 mod in_turn;
 
-pub use distance::{behind, windows};
+pub use distance::windows;
 
 /// The bytes of a vector.
 pub const VECTOR_BYTES: u32 = 16;
@@ -306,11 +306,10 @@ impl<'k> Lanes<'k> {
     /// Elements lie behind each other, or at one distance.
     fn element(&self, access: &Access) -> Result<(), Obstacle> {
         self.has_vector_type(access)?;
-        let array = &self.kernel.arrays[access.array];
         for subscript in &access.subscripts {
             match subscript {
                 Subscript::Affine(expr) if self.is_moving(subscript) => {
-                    if array.field.is_some() || expr.split_off(self.iter).is_none() {
+                    if expr.split_off(self.iter).is_none() {
                         return Err(Obstacle::Strided(self.name(access.array)));
                     }
                 }
@@ -318,7 +317,7 @@ impl<'k> Lanes<'k> {
                     if !self.goes_along(expr) {
                         return Err(Obstacle::Scattered(self.name(access.array)));
                     }
-                    if array.field.is_some() {
+                    if !self.is_dense(access) {
                         return Err(Obstacle::Strided(self.name(access.array)));
                     }
                 }

@@ -24,22 +24,28 @@ pub(crate) fn for_each_use_in_mut(kernel: &mut Kernel, visit: &mut impl FnMut(&m
 /// Every use of a local in `body`, as a value or as a place.
 pub(crate) fn for_each_use_mut(body: &mut [Node], visit: &mut impl FnMut(&mut LocalId)) {
     for node in body {
-        for expr in node.expressions_mut() {
-            for_each_local_mut(expr, visit);
-        }
-        for place in node.places_mut() {
-            match place {
-                Place::Local(local) => visit(local),
-                Place::Element(access) => for_each_local_in_mut(&mut access.subscripts, visit),
-            }
-        }
+        for_each_own_use_mut(node, visit);
         for block in node.blocks_mut() {
             for_each_use_mut(block, visit);
         }
     }
 }
 
-fn for_each_local_mut(expr: &mut Expr, visit: &mut impl FnMut(&mut LocalId)) {
+/// Every use of a local by the node itself, as a value or as a place.
+pub(crate) fn for_each_own_use_mut(node: &mut Node, visit: &mut impl FnMut(&mut LocalId)) {
+    for expr in node.expressions_mut() {
+        for_each_local_mut(expr, visit);
+    }
+    for place in node.places_mut() {
+        match place {
+            Place::Local(local) => visit(local),
+            Place::Element(access) => for_each_local_in_mut(&mut access.subscripts, visit),
+        }
+    }
+}
+
+/// Every use of a local in `expr`.
+pub(crate) fn for_each_local_mut(expr: &mut Expr, visit: &mut impl FnMut(&mut LocalId)) {
     match expr {
         Expr::Local(local) => visit(local),
         Expr::Load(access) => for_each_local_in_mut(&mut access.subscripts, visit),

@@ -150,6 +150,41 @@ fn several_updates_and_updates_under_conditions() {
 }
 
 #[test]
+fn a_place_that_is_computed_twice_is_one() {
+    let absolute = "x[value < 0 ? -value : value] reduce";
+    assert_last(&[
+        (
+            "x[abs(k[m])] = x[abs(k[m])] + f;",
+            &format!("{absolute}(add) f"),
+        ),
+        (
+            "if (x[abs(k[m])] < f) x[abs(k[m])] = f;",
+            &format!("{absolute}(max) f"),
+        ),
+        (
+            "x[abs(k[m])] = fminf(x[abs(k[m])], f);",
+            &format!("{absolute}(fmin) f"),
+        ),
+        (
+            "const int p = k[m] % n; const int v = k[m] % n; x[p] = x[v] * 2;",
+            "x[p] reduce(mul) 2.0",
+        ),
+        (
+            "int p = abs(k[m]); if (u) { int v = abs(k[m]); x[v] = x[p] * 2; }",
+            "}",
+        ),
+    ]);
+    // What the element is found by is written in between, or in another turn.
+    assert_in_order(&[
+        "int p = abs(k[m]); k[m] = 3; int v = abs(k[m]); x[p] = x[v] * 2;",
+        "int p = abs(k[m]); if (u) k[1] = 0; int v = abs(k[m]); x[p] = x[v] * 2;",
+        "int p = abs(k[m]); while (n > k[0]) { int v = abs(k[m]); x[p] = x[v] * 2; k[m] = n; }",
+        "int64_t r = 0; for (int i = 0; i < n; i++) { int p = abs(k[r]); r = q[i]; int s = abs(k[r]); x[p] = x[s] * 2; }",
+        "if (u) { int p = abs(k[m]); x[p] = 1; } int v = abs(k[m]); x[v] = x[m] * 2;",
+    ]);
+}
+
+#[test]
 fn counting_up_to_a_limit() {
     assert_last(&[
         (

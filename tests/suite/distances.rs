@@ -1,5 +1,5 @@
-//! Random loops over elements that lie at a distance, such as the colours of pixels and arrays from their end to their beginning, in lanes: the
-//! interpreter and machine code have the same bits.
+//! Random loops over elements that lie at a distance, such as the colours of pixels, fields of records, and arrays from their end to their
+//! beginning, in lanes: the interpreter and machine code have the same bits.
 //!
 //! `STREW_DISTANCES=20000` in the environment runs that many kernels, and `STREW_RANDOM_SEED=7` begins elsewhere.
 
@@ -7,8 +7,8 @@ use crate::data::{Data, is_same};
 use crate::engines::{agree, compiled, interpreted};
 use crate::random::{Random, each_seed};
 use std::fmt::Write as _;
+use strew::ir::Type;
 use strew::ir::interpret::ForallOrder;
-use strew::ir::{Type, Value};
 use strew::{Plan, Source, parse_schedule};
 
 /// How many kernels the test runs unless told otherwise.
@@ -29,6 +29,8 @@ struct Text {
     ty: Type,
     /// How many elements a row has.
     row: u64,
+    /// How many of them are fields of their own, where the rows of `a` and `f` are records; the others are one field together.
+    fields: Option<u64>,
 }
 
 impl Text {
@@ -36,13 +38,43 @@ impl Text {
         self.random.next() % end
     }
 
+    /// An element of the row `index` of `a` or `f`.
+    fn in_row(&self, array: &str, index: &str, number: u64) -> String {
+        match self.fields {
+            None => format!("{array}[{index}, {number}]"),
+            Some(fields) if number < fields => format!("{array}.c{number}[{index}]"),
+            Some(fields) => format!("{array}.v[{index}, {}]", number - fields),
+        }
+    }
+
+    /// The type of `rows` rows, where these are records with room in front of what is in them, behind it, or nowhere.
+    fn rows(&mut self, rows: &str) -> String {
+        let (ty, row) = (self.ty, self.row);
+        let Some(fields) = self.fields else {
+            return format!("{ty}[{rows}, {row}]");
+        };
+        let (before, after) = (self.below(2), self.below(2));
+        let bytes = u64::from(ty.bytes());
+        let singles = (0..fields).map(|it| format!("c{it}: {ty} @ {}", (before + it) * bytes));
+        let mut all: Vec<_> = singles.collect();
+        if fields < row {
+            let begin = (before + fields) * bytes;
+            all.push(format!("v: {ty}[{}] @ {begin}", row - fields));
+        }
+        if after > 0 {
+            all.push(format!("z: u8 @ {}", (before + row) * bytes));
+        }
+        let size = (before + row + after) * bytes;
+        format!("record({size}) {{ {} }}[{rows}]", all.join(", "))
+    }
+
     /// An element of `a` or `b`, `c`, of which whole rows are in range, or of the others.
     fn element(&mut self) -> String {
         let (row, number) = (self.row, self.below(self.row));
         let further = self.below(3);
         match self.below(9) {
-            0..=2 => format!("a[i, {number}]"),
-            8 => format!("a[i + {further} - 1, {number}]"),
+            0..=2 => self.in_row("a", "i", number),
+            8 => self.in_row("a", &format!("i + {further} - 1"), number),
             3 => format!("b[i, {number}]"),
             4 => format!("c[{row} * i + {}]", number + further),
             5 => format!("c[n - i + {further}]"),
@@ -66,9 +98,13 @@ impl Text {
             random,
             ty: Type::F64,
             row: 2,
+            fields: None,
         };
         text.ty = TYPES[text.below(TYPES.len() as u64) as usize];
         text.row = 2 + text.below(7);
+        if text.below(2) == 0 {
+            text.fields = Some(text.below(text.row + 1));
+        }
         let mut body = String::new();
         if text.below(3) == 0 {
             let value = text.value();
@@ -89,7 +125,7 @@ impl Text {
             let value = text.value();
             let place = match written {
                 "g" => format!("g[{row} * i + {number}]"),
-                _ => format!("{written}[i, {number}]"),
+                _ => text.in_row(written, "i", number),
             };
             let _ = match text.below(4) {
                 0 => writeln!(body, "{place} reduce(add) {value}"),
@@ -100,23 +136,21 @@ impl Text {
             let _ = writeln!(body, "h[n - i] = {}", text.value());
         }
         let ty = text.ty;
+        let [a, f] = ["n + 2", "n"].map(|it| text.rows(it));
         format!(
-            "kernel @k(n: i64, a: {ty}[n + 2, {row}], b: {ty}[n, {row}], c: {ty}[{row} * n + 12], d: {ty}[n + 2, {row}], e: {ty}[n], f: {ty}[n, {row}], g: {ty}[{row} * n], h: {ty}[n + 1]) {{\naffine.for i in 1..n {{\n{body}}} }}"
+            "kernel @k(n: i64, a: {a}, b: {ty}[n, {row}], c: {ty}[{row} * n + 12], d: {ty}[n + 2, {row}], e: {ty}[n], f: {f}, g: {ty}[{row} * n], h: {ty}[n + 1]) {{\naffine.for i in 1..n {{\n{body}}} }}"
         )
     }
 }
 
 fn data(kernel: &strew::ir::Kernel, random: &mut Random, n: i64) -> Data {
     let mut data = Data::default().scalar("n", n);
-    for passed in crate::data::passed(kernel) {
-        if let crate::data::Passed::Array(name, ty) = passed {
-            let mut arrays = kernel.array_params().map(|it| &kernel.arrays[it]);
-            let declared = arrays.find(|it| it.name == name).expect("an array");
-            let extents = declared.extents.iter().map(|it| it.evaluate(&|_| n));
-            let all: i64 = extents.map(|it| it.expect("an extent")).product();
-            let cells: Vec<Value> = (0..all).map(|_| random.value(ty, 0, 100)).collect();
-            data.arrays.insert(name, cells);
-        }
+    for array in kernel.array_params() {
+        let array = &kernel.arrays[array];
+        let extents = array.extents.iter().map(|it| it.evaluate(&|_| n));
+        let all: i64 = extents.map(|it| it.expect("an extent")).product();
+        let cells = (0..all).map(|_| random.value(array.element, 0, 100));
+        data.arrays.insert(array.name.clone(), cells.collect());
     }
     data
 }

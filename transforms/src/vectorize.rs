@@ -326,6 +326,19 @@ kernel @k(n: i64, m: i32, lo: f32, inv: f32, x: f32[n], h: u32[m]) {
     }
 
     #[test]
+    fn fields_of_records_lie_at_the_distance_of_these() {
+        let source = |index: &str| {
+            let fields = "x: f32 @ 0, v: f32[2] @ 4, z: u8 @ 12, w: f64 @ 16";
+            format!(
+                "kernel @k(n: i64, keys: i32[n], p: record(24) {{ {fields} }}[n]) {{ affine.for i in 0..n {{ p.x[{index}] = p.v[{index}, 1] * 2.0 p.w[{index}] = 0.0 }} }}"
+            )
+        };
+        let lanes = source("i").replace("0..n {", "0..n lanes 4 {");
+        accepts(&source("i"), "vectorize(i, 4)", &lanes);
+        refuses(&source("keys[i]"), "vectorize(i, 4)", Unproven, "NoLanes");
+    }
+
+    #[test]
     fn iterations_that_meet_are_shown() {
         let source = |body: &str| {
             format!(

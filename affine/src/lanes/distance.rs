@@ -1,7 +1,7 @@
 //! How far apart the elements of lanes lie.
 
 use super::{Lanes, VECTOR_BYTES};
-use crate::{Access, AffineExpr, Subscript, Variable};
+use crate::{Access, AffineExpr, ArrayId, Kernel, Subscript, Variable};
 
 /// Elements of all lanes that are so far apart have room in the displacement of one address.
 const FAR: u64 = 1 << 16;
@@ -9,10 +9,9 @@ const FAR: u64 = 1 << 16;
 impl Lanes<'_> {
     /// Whether each lane picks its element for itself: nothing tells how far they are apart.
     pub fn is_picked(&self, access: &Access) -> bool {
-        let is_field = self.kernel.arrays[access.array].field.is_some();
-        let is_apart = is_field || self.is_strided(access);
+        let is_apart = self.is_strided(access) || !self.is_dense(access);
         access.subscripts.iter().any(|subscript| match subscript {
-            Subscript::Affine(_) => is_field && self.is_moving(subscript),
+            Subscript::Affine(_) => false,
             Subscript::Computed(expr) => self.varies(expr) && (is_apart || !self.goes_along(expr)),
         })
     }
@@ -23,10 +22,17 @@ impl Lanes<'_> {
             return false;
         };
         let follows = match last {
-            Subscript::Affine(expr) => self.follows(expr) || !self.is_moving(last),
+            Subscript::Affine(expr) => {
+                !self.is_moving(last) || self.follows(expr) && self.is_dense(access)
+            }
             Subscript::Computed(_) => true,
         };
         !follows || others.iter().any(|it| self.is_moving(it))
+    }
+
+    /// Whether elements with successive last subscripts follow each other in memory: those of records may have other fields between them.
+    pub(super) fn is_dense(&self, access: &Access) -> bool {
+        steps(self.kernel, access.array).last() == Some(&Some(1))
     }
 
     /// Whether `expr` is the iterator and something that is the same in all lanes.
@@ -36,27 +42,25 @@ impl Lanes<'_> {
         rest.is_ok_and(|rest| !rest.mentions(iter))
     }
 
-    /// How many elements further the one of a lane lies than that of the lane before, where extents and factors say; 0 where all lanes have the
-    /// same. Nothing is said of records, of elements at computed places, and of those that are far away.
+    /// How many elements further the one of a lane lies than that of the lane before, where extents, factors and the sizes of records say; 0
+    /// where all lanes have the same. Nothing is said of elements at computed places, and of those that are far away.
     pub fn distance(&self, access: &Access) -> Option<i64> {
-        let array = &self.kernel.arrays[access.array];
         let mut all = 0_i64;
-        let mut inside = Some(1_i64);
-        let dimensions = access.subscripts.iter().zip(&array.extents);
-        for (subscript, extent) in dimensions.rev() {
+        for (subscript, step) in access
+            .subscripts
+            .iter()
+            .zip(steps(self.kernel, access.array))
+        {
             match subscript {
                 Subscript::Affine(expr) => match expr.split_off(self.iter)? {
                     (0, _) => {}
-                    (factor, _) => all = all.checked_add(factor.checked_mul(inside?)?)?,
+                    (factor, _) => all = all.checked_add(factor.checked_mul(step?)?)?,
                 },
                 Subscript::Computed(expr) if self.varies(expr) => return None,
                 Subscript::Computed(_) => {}
             }
-            let inner = inside.zip(extent.as_constant());
-            inside = inner.and_then(|(inside, extent)| inside.checked_mul(extent));
         }
-        let is_near = all.unsigned_abs() <= FAR && array.field.is_none();
-        is_near.then_some(all)
+        (all.unsigned_abs() <= FAR).then_some(all)
     }
 
     /// Whether the lanes of a vector find their elements of `access`, which do not follow each other, in few vectors of the array: two in each
@@ -70,6 +74,30 @@ impl Lanes<'_> {
         })
     }
 
+    /// How many elements `other` lies behind `one`, wherever both are; `None` where that is no number. Fields of one type lie behind each other in
+    /// their record.
+    pub fn behind(&self, one: &Access, other: &Access) -> Option<i64> {
+        let kernel = self.kernel;
+        let together = match one.array == other.array {
+            true => one.subscripts.len(),
+            false => records_of_both(kernel, one.array, other.array)?,
+        };
+        let mut all = inside_record(kernel, other, together)?
+            .checked_sub(inside_record(kernel, one, together)?)?;
+        let both = one.subscripts.iter().zip(&other.subscripts).take(together);
+        for ((one, other), step) in both.zip(steps(kernel, one.array)) {
+            all = match (one, other) {
+                _ if one.is_same(other) => all,
+                (Subscript::Affine(one), Subscript::Affine(other)) => {
+                    let difference = other.minus(one).ok()?.as_constant()?;
+                    all.checked_add(difference.checked_mul(step?)?)?
+                }
+                _ => return None,
+            };
+        }
+        Some(all)
+    }
+
     /// Those of `accesses`, `access` among them, that fill all elements between the lanes of `access`, the first in memory first, so that
     /// whole vectors can be stored; `None` where some are missing, or where that takes longer than to store them one by one: numbers of 64 bits
     /// go between each other two by two.
@@ -77,7 +105,7 @@ impl Lanes<'_> {
         let distance = self.distance(access).filter(|it| *it > 1)?;
         let beside = accesses
             .iter()
-            .filter_map(|it| Some((behind(access, it)?, *it)));
+            .filter_map(|it| Some((self.behind(access, it)?, *it)));
         let mut beside: Vec<_> = beside.collect();
         beside.sort_by_key(|(behind, _)| *behind);
         let first = beside.first()?.0;
@@ -108,28 +136,57 @@ pub fn windows(distance: i64, lanes: u32) -> Vec<u64> {
     found
 }
 
-/// How many elements `other` lies behind `one`, wherever both are; `None` where that is no number.
-pub fn behind(one: &Access, other: &Access) -> Option<i64> {
-    let (last, outer) = one.subscripts.split_last()?;
-    let (other_last, other_outer) = other.subscripts.split_last()?;
-    let is_beside = one.array == other.array
-        && outer.len() == other_outer.len()
-        && outer
-            .iter()
-            .zip(other_outer)
-            .all(|(one, other)| one.is_same(other));
-    let difference = |one: &AffineExpr, other: &AffineExpr| other.minus(one).ok()?.as_constant();
-    match (last, other_last) {
-        (Subscript::Affine(one), Subscript::Affine(other)) if is_beside => difference(one, other),
-        _ => None,
+/// How many dimensions the records have that both arrays are fields of, with elements of the same type.
+fn records_of_both(kernel: &Kernel, one: ArrayId, other: ArrayId) -> Option<usize> {
+    let [one, other] = [one, other].map(|it| &kernel.arrays[it]);
+    let are_alike = one.field?.record == other.field?.record && one.element == other.element;
+    are_alike.then(|| one.split_extents().0.len())
+}
+
+/// How many elements behind the beginning of its record, or of its field where all subscripts are `outer` ones, the element of `access` lies.
+fn inside_record(kernel: &Kernel, access: &Access, outer: usize) -> Option<i64> {
+    let array = &kernel.arrays[access.array];
+    let offset = array.field.map_or(0, |it| it.offset) / array.element.bytes();
+    let own = access.subscripts.iter().zip(steps(kernel, access.array));
+    own.skip(outer).try_fold(
+        i64::from(offset),
+        |all, (subscript, step)| match subscript {
+            Subscript::Affine(expr) => all.checked_add(expr.as_constant()?.checked_mul(step?)?),
+            Subscript::Computed(_) => None,
+        },
+    )
+}
+
+/// How many elements of its type further the next one of `array` lies in each dimension, outermost first, where numbers say.
+fn steps(kernel: &Kernel, array: ArrayId) -> Vec<Option<i64>> {
+    let (bytes, record) = (
+        kernel.arrays[array].element.bytes(),
+        kernel.record_bytes(array),
+    );
+    let (records, own) = kernel.arrays[array].split_extents();
+    let is_whole = record.is_multiple_of(bytes);
+    let mut found = inner_elements(records, is_whole.then(|| i64::from(record / bytes)));
+    found.extend(inner_elements(own, Some(1)));
+    found
+}
+
+/// For each of `extents`, how many elements those behind it have together, where the last one has so many for each step.
+fn inner_elements(extents: &[AffineExpr], mut inside: Option<i64>) -> Vec<Option<i64>> {
+    let mut found = Vec::with_capacity(extents.len());
+    for extent in extents.iter().rev() {
+        found.push(inside);
+        let both = inside.zip(extent.as_constant());
+        inside = both.and_then(|(inside, extent)| inside.checked_mul(extent));
     }
+    found.reverse();
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Node;
     use crate::visit::{Loop, walk};
-    use crate::{Kernel, Node};
 
     /// Asks `about` the lanes of the only loop, and its accesses that are written.
     fn ask<T>(statements: &str, about: impl Fn(&Lanes<'_>, &[&Access]) -> T) -> T {

@@ -4,6 +4,7 @@
 pub(crate) mod affine_value;
 mod call;
 mod cell;
+mod common;
 mod effect;
 mod expression;
 mod forward;

@@ -1,6 +1,7 @@
 //! Brings a lowered kernel into its final form: locals that nothing uses go, the others are numbered in the order of the text,
 //! and every name is given once.
 
+use super::common::compute_once;
 use super::forward::forward;
 use super::localize::localize;
 use super::unused::remove_unused;
@@ -13,6 +14,7 @@ use strew_affine::{ArrayId, IterId, Kernel, LocalId, Node};
 pub(super) fn tidy(kernel: &mut Kernel) {
     remove_unused(kernel);
     localize(kernel);
+    compute_once(kernel);
     forward(kernel);
     remove_unused(kernel);
     number_locals(kernel);

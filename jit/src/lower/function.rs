@@ -250,14 +250,11 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     pub(super) fn bind_array(&mut self, array: ArrayId, address: Value) {
         let kernel = self.program.kernel;
         let declared = &kernel.arrays[array];
-        let (offset, stride, own) = match declared.field {
-            Some(field) => {
-                let bytes = kernel.records[field.record].bytes;
-                (field.offset, bytes, field.own_dimensions)
-            }
-            None => (0, declared.element.bytes(), 0),
-        };
-        self.bind_strided(array, (address, offset), Stride::Fixed(stride), own);
+        let (offset, own) = declared
+            .field
+            .map_or((0, 0), |it| (it.offset, it.own_dimensions));
+        let stride = Stride::Fixed(kernel.record_bytes(array));
+        self.bind_strided(array, (address, offset), stride, own);
     }
 
     /// The same for an array whose elements, or records of so many dimensions of its own, lie so far apart.
@@ -268,10 +265,14 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         stride: Stride,
         own_dimensions: usize,
     ) {
-        let declared = &self.program.kernel.arrays[array];
+        let kernel = self.program.kernel;
+        let declared = &kernel.arrays[array];
+        // A vector may be stored over several fields.
+        let record = declared.field.map(|it| &kernel.records[it.record]);
+        let first = record.and_then(|it| it.fields.first()).copied();
         let region = self.builder.func.dfg.alias_regions.insert(AliasRegionData {
-            user_id: array.into_raw().into_u32(),
-            description: declared.name.clone().into(),
+            user_id: first.unwrap_or(array).into_raw().into_u32(),
+            description: record.map_or(&declared.name, |it| &it.name).clone().into(),
         });
         let extents = declared
             .extents

@@ -65,8 +65,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     }
                 }
             }
+            let declared = self.program.kernel.record_bytes(access.array);
             is_safe &= self.arrays.get(access.array).is_none_or(
-                |array| matches!(array.stride, Stride::Fixed(bytes) if bytes == array.element_bytes),
+                |array| matches!(array.stride, Stride::Fixed(bytes) if bytes == declared),
             );
         };
         walk(together, &mut |node, _| {

@@ -5,7 +5,7 @@ use super::vectors::Vectors;
 use crate::lower::operation;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use strew_affine::bounds::greatest_inside;
-use strew_affine::lanes::{Lanes, VECTOR_BYTES, behind};
+use strew_affine::lanes::{Lanes, VECTOR_BYTES};
 use strew_affine::visit::Loop;
 use strew_affine::{Access, AffineExpr, Subscript};
 
@@ -138,16 +138,12 @@ pub(super) fn may_meet(
     one.array == other.array && !are_apart && !is_between(one, other, lanes)
 }
 
-/// Whether each of both, in a row that is the same in all lanes, has a place for itself between two elements of the other.
+/// Whether each of both has a place for itself between two elements of the other.
 fn is_between(one: &Access, other: &Access, lanes: &Lanes<'_>) -> bool {
-    let distance = match one.subscripts.last() {
-        Some(Subscript::Affine(expr)) => expr.split_off(lanes.iter()).map(|(factor, _)| factor),
-        _ => None,
-    };
-    let mut rows = one.subscripts.iter().rev().skip(1);
-    let between = behind(one, other).zip(distance.filter(|it| *it != 0));
-    between.is_some_and(|(behind, distance)| behind % distance != 0)
-        && rows.all(|it| !lanes.is_moving(it))
+    let distance = lanes.distance(one).filter(|it| *it != 0);
+    let is_alike = lanes.distance(other) == distance;
+    let between = lanes.behind(one, other).zip(distance);
+    is_alike && between.is_some_and(|(behind, distance)| behind % distance != 0)
 }
 
 fn is_apart(one: &Subscript, other: &Subscript, loops: &[Loop<'_>]) -> bool {
