@@ -43,6 +43,15 @@ pub fn unary(op: UnaryOp, operand: Value) -> Value {
     match op {
         UnaryOp::Not => Value::bool(operand.bits() == 0),
         UnaryOp::BitNot => Value::from_bits(ty, !operand.bits()),
+        UnaryOp::CountOnes => Value::integer(ty, operand.bits().count_ones().into()),
+        UnaryOp::LeadingZeros => {
+            let above = u64::BITS - ty.bits();
+            Value::integer(ty, (operand.bits().leading_zeros() - above).into())
+        }
+        UnaryOp::TrailingZeros => {
+            let zeros = operand.bits().trailing_zeros();
+            Value::integer(ty, zeros.min(ty.bits()).into())
+        }
         UnaryOp::Neg => match number(operand) {
             Number::Integer(value) => Value::integer(ty, -value),
             Number::F32(value) => Value::f32(-value),

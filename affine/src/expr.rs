@@ -60,6 +60,45 @@ pub enum UnaryOp {
     BitNot,
     /// `!x` on `bool`.
     Not,
+    /// How many bits of an integer are 1.
+    CountOnes,
+    /// How many bits of an integer are 0 above the highest that is 1: all of them in 0.
+    LeadingZeros,
+    /// How many bits of an integer are 0 below the lowest that is 1: all of them in 0.
+    TrailingZeros,
+}
+
+impl UnaryOp {
+    /// Those that are written like functions of one operand, by their names.
+    pub const NAMED: [Self; 3] = [Self::CountOnes, Self::LeadingZeros, Self::TrailingZeros];
+
+    /// The operator in the kernel text, which is C's, or the name of an operation that has none.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Neg => "-",
+            Self::BitNot => "~",
+            Self::Not => "!",
+            Self::CountOnes => "popcount",
+            Self::LeadingZeros => "clz",
+            Self::TrailingZeros => "ctz",
+        }
+    }
+
+    /// The operation that the kernel text calls `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMED.into_iter().find(|it| it.symbol() == name)
+    }
+
+    /// Whether operands can have type `ty`.
+    pub fn is_defined_on(self, ty: Type) -> bool {
+        match self {
+            Self::Neg => ty != Type::Bool,
+            Self::Not => ty == Type::Bool,
+            Self::BitNot | Self::CountOnes | Self::LeadingZeros | Self::TrailingZeros => {
+                ty.is_integer()
+            }
+        }
+    }
 }
 
 /// Operations on two operands of one type, which is also the type of the result.

@@ -3,7 +3,7 @@
 use crate::visit::{Loop, for_each_load_of, for_each_local, for_each_local_read, walk};
 use crate::{
     Access, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId, Node, Operand, Place, Span,
-    Subscript, Type, Variable,
+    Subscript, Type, UnaryOp, Variable,
 };
 use along::Along;
 use in_turn::may_follow;
@@ -357,6 +357,9 @@ impl<'k> Lanes<'k> {
                 return Err(Obstacle::Operation(
                     "what is not always computed and can fail".to_owned(),
                 ));
+            }
+            Expr::Unary(op, _) if UnaryOp::NAMED.contains(op) => {
+                return Err(Obstacle::Operation(format!("`{}`", op.symbol())));
             }
             Expr::Binary(op, _, right, _) if !self.has_operation(*op, ty, right) => {
                 return Err(Obstacle::Operation(format!("`{}` on `{ty}`", op.symbol())));

@@ -13,6 +13,7 @@ use crate::ast::{
     Function, Name, Reduction, Start, Statement, StatementKind, UnaryOp,
 };
 use crate::diagnostic::{Diagnostics, Label};
+use crate::lower::math::has_library_function;
 use crate::problem::{
     ControlFlowProblem, ExpressionProblem, Problem, Unsupported, UnsupportedFunction,
     is_library_function,
@@ -528,7 +529,9 @@ impl Resolver<'_> {
 
     /// Whether it is a function that the file does not have and no kernel can call.
     fn is_of_library(&self, function: &Name) -> bool {
-        is_library_function(&function.text) && !self.globals.functions.contains(&function.text)
+        let name = &function.text;
+        let is_refused = is_library_function(name) && !has_library_function(name);
+        is_refused && !self.globals.functions.contains(name)
     }
 
     /// Whether an error was reported where `function` may be declared, or its type.

@@ -122,10 +122,11 @@ impl Text {
                 let by = self.pick(&["1", "2", "3", "9", "10", "16", "255", "1000"]);
                 format!("({one} {op} {wide}({by}))")
             }
-            12 => format!("{}({one})", self.pick(&["-", "~"])),
+            12 => format!("{}({one})", self.pick(&["-", "~", "-", "~", "clz"])),
             13 => {
                 let cut = self.pick(&["u8", "i8", "u16", "i16", "i32"]);
-                format!("{wide}({cut}({one}))")
+                let counted = self.pick(&["", "", "", "popcount", "clz", "ctz"]);
+                format!("{wide}({counted}({cut}({one})))")
             }
             _ => format!("({} ? {one} : {other})", self.condition(depth - 1)),
         }

@@ -140,6 +140,9 @@ impl Emitter<'_> {
                 let truth = self.constant(Value::bool(true)).name;
                 self.typed(ty, &format!("arith.xori {name}, {truth} : i1"))
             }
+            UnaryOp::CountOnes => self.typed(ty, &format!("math.ctpop {name} : {of}")),
+            UnaryOp::LeadingZeros => self.typed(ty, &format!("math.ctlz {name} : {of}")),
+            UnaryOp::TrailingZeros => self.typed(ty, &format!("math.cttz {name} : {of}")),
         }
     }
 

@@ -1,6 +1,6 @@
 //! How names are written: plain where that can be read back, between backquotes where it cannot.
 
-use crate::Function;
+use crate::{Function, UnaryOp};
 
 /// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
 pub(super) const RESERVED: [&str; 43] = [
@@ -75,7 +75,7 @@ fn is_identifier(name: &str) -> bool {
 
 /// `name` as the text writes it.
 pub(super) fn written(name: &str) -> String {
-    if Function::from_name(name).is_some() {
+    if Function::from_name(name).is_some() || UnaryOp::from_name(name).is_some() {
         format!("`{name}`")
     } else {
         written_combiner(name)

@@ -4,7 +4,7 @@ use super::token::Token;
 use super::tree::{Infix, Name, Tree, TreeKind};
 use crate::rejected::Rejected;
 use crate::verify::MAX_NESTING;
-use crate::{Function, Kernel, Span};
+use crate::{Function, Kernel, Span, UnaryOp};
 use lalrpop_util::{ErrorRecovery, lalrpop_mod};
 use logos::Logos;
 use std::cell::Cell;
@@ -100,7 +100,9 @@ fn tokens(source: &str) -> Result<(Vec<Spanned<'_>>, Vec<ParseError>), Vec<Parse
         let token = match token {
             // Between backquotes it is a name.
             Token::Name(name) if name.len() == range.len() => {
-                Function::from_name(name).map_or(token, Token::Function)
+                let function = Function::from_name(name).map(Token::Function);
+                let operation = UnaryOp::from_name(name).map(Token::Named);
+                function.or(operation).unwrap_or(token)
             }
             other => other,
         };

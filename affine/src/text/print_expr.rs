@@ -69,6 +69,10 @@ impl Printer<'_> {
             Expr::Operand(Operand::Host(_)) => ("host".to_owned(), PRIMARY),
             Expr::Threads => ("threads()".to_owned(), PRIMARY),
             Expr::Load(access) => (self.access(access), PRIMARY),
+            Expr::Unary(op, operand) if UnaryOp::NAMED.contains(op) => {
+                let operand = self.expr(operand, context);
+                (format!("{}({operand})", op.symbol()), PRIMARY)
+            }
             Expr::Unary(op, operand) => (self.unary(*op, operand, context), UNARY),
             Expr::Binary(op, left, right, _) => {
                 let level = level_of(*op);
@@ -112,11 +116,7 @@ impl Printer<'_> {
     }
 
     fn unary(&self, op: UnaryOp, operand: &Expr, context: Context) -> String {
-        let symbol = match op {
-            UnaryOp::Neg => "-",
-            UnaryOp::BitNot => "~",
-            UnaryOp::Not => "!",
-        };
+        let symbol = op.symbol();
         let text = self.at_least(operand, context, UNARY);
         match (op, operand) {
             // `-5` is a constant.
@@ -259,7 +259,6 @@ fn literal(value: Value) -> (String, bool) {
 fn is_self_typed(expr: &Expr) -> bool {
     match expr {
         Expr::Constant(value) => value.ty() == Type::Bool,
-        Expr::Unary(UnaryOp::Neg | UnaryOp::BitNot, operand) => is_self_typed(operand),
         Expr::Binary(_, left, right, _) | Expr::Select(_, left, right) => {
             is_self_typed(left) || is_self_typed(right)
         }
@@ -275,6 +274,7 @@ fn is_self_typed(expr: &Expr) -> bool {
         | Expr::And(..)
         | Expr::Or(..)
         | Expr::Cast(..) => true,
+        Expr::Unary(_, operand) => is_self_typed(operand),
     }
 }
 

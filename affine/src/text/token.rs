@@ -1,4 +1,4 @@
-use crate::{Function, Type};
+use crate::{Function, Type, UnaryOp};
 use logos::Logos;
 use std::fmt;
 
@@ -12,6 +12,8 @@ pub(super) enum Token<'a> {
     Name(&'a str),
     /// Written as a name that is the function's.
     Function(Function),
+    /// The same of an operation.
+    Named(UnaryOp),
     #[regex("[0-9]+")]
     Integer(&'a str),
     #[regex(r"[0-9]+\.[0-9]+([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+")]

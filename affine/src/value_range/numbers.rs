@@ -147,6 +147,10 @@ impl<'n> Numbers<'n> {
                 let operand = self.span(operand);
                 binary(BinaryOp::Sub, Span::of((0, 0)), operand, 64)
             }
+            Expr::Unary(op, operand) if UnaryOp::NAMED.contains(op) => {
+                let bits = operand.ty(self.kernel).bits();
+                Some(Span::of((0, bits.into())))
+            }
             Expr::Binary(BinaryOp::Mul, left, right, _) if left.is_same(right) => {
                 let (least, most) = self.span(left).number;
                 let nearest = 0.clamp(least.min(most), most);

@@ -266,12 +266,7 @@ impl<'k> Verifier<'k> {
     }
 
     fn unary(&mut self, op: UnaryOp, ty: Type) {
-        let (symbol, is_defined) = match op {
-            UnaryOp::Neg => ("-", ty != Type::Bool),
-            UnaryOp::BitNot => ("~", ty.is_integer()),
-            UnaryOp::Not => ("!", ty == Type::Bool),
-        };
-        self.defined(symbol, is_defined, ty);
+        self.defined(op.symbol(), op.is_defined_on(ty), ty);
     }
 
     /// A division may stand where it is, or is one by what is not 0, if it `is_sure`.

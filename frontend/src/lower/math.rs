@@ -1,10 +1,11 @@
-//! The functions of `math.h`, and those of `stdlib.h` that compute.
+//! The functions of `math.h`, those of `stdlib.h` that compute, and what compilers have for counting bits.
 
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
 use crate::ast::{Expr, ExprKind, Name, UnaryOp};
 use crate::diagnostic::Label;
 use crate::problem::{CallProblem, is_library_function, moves_memory};
+use strew_affine::UnaryOp as Counting;
 use strew_affine::spelling::nearest;
 use strew_affine::{BinaryOp, CompareOp, Expr as Computation, Function, Node, Span, Type, Value};
 
@@ -19,7 +20,30 @@ enum Library {
     Absolute(Type),
     /// `isnan` and the other macros about one float.
     Classify(Class),
+    /// `__builtin_expect`: its first operand, whatever the second says about it.
+    Expectation,
+    /// `__builtin_popcount` and others on the bits of an integer, whose result is an `int`.
+    Bits(Bits, Type),
 }
+
+/// What is asked about the bits of an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bits {
+    Counted(Counting),
+    /// Whether an odd number of them are 1.
+    Parity,
+    /// The place of the lowest that is 1, counted from 1; 0 where none is.
+    FirstSet,
+}
+
+/// The names behind `__builtin_`; those with an `l` or two behind them are about 64 bits.
+const BITS: [(&str, Bits); 5] = [
+    ("popcount", Bits::Counted(Counting::CountOnes)),
+    ("clz", Bits::Counted(Counting::LeadingZeros)),
+    ("ctz", Bits::Counted(Counting::TrailingZeros)),
+    ("parity", Bits::Parity),
+    ("ffs", Bits::FirstSet),
+];
 
 /// What a macro asks about a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +73,11 @@ const OTHERS: [(&str, Library); 15] = [
     ("llrintf", Library::Rounded(Function::Rint, Type::F32)),
 ];
 
+/// Whether kernels can call the function `name`, which no file has to define.
+pub(crate) fn has_library_function(name: &str) -> bool {
+    Library::from_name(name).is_some()
+}
+
 impl Library {
     fn from_name(name: &str) -> Option<Self> {
         if let Some(function) = Function::from_name(name) {
@@ -58,14 +87,32 @@ impl Library {
         if let Some(function) = single {
             return Some(Self::Math(function, Type::F32));
         }
+        if let Some(name) = name.strip_prefix("__builtin_") {
+            return Self::of_builtin(name);
+        }
         let (_, other) = OTHERS.iter().find(|(it, _)| *it == name)?;
         Some(*other)
+    }
+
+    fn of_builtin(name: &str) -> Option<Self> {
+        if name == "expect" {
+            return Some(Self::Expectation);
+        }
+        BITS.iter().find_map(|(plain, bits)| {
+            let ty = match name.strip_prefix(plain)? {
+                "" => Type::U32,
+                "l" | "ll" => Type::U64,
+                _ => return None,
+            };
+            Some(Self::Bits(*bits, ty))
+        })
     }
 
     fn argument_count(self) -> usize {
         match self {
             Self::Math(function, _) | Self::Rounded(function, _) => function.operand_count(),
-            Self::Absolute(_) | Self::Classify(_) => 1,
+            Self::Absolute(_) | Self::Classify(_) | Self::Bits(..) => 1,
+            Self::Expectation => 2,
         }
     }
 }
@@ -115,7 +162,31 @@ impl Lowering<'_> {
                 let value = self.kept(value, span, body);
                 class.of(value, span).convert(Type::I32)
             }
+            Library::Expectation => values.into_iter().next()?.convert(Type::I64),
+            Library::Bits(bits, ty) => {
+                let value = values.into_iter().next()?.convert(ty);
+                self.of_bits(bits, value, span, body)
+            }
         })
+    }
+
+    fn of_bits(&mut self, bits: Bits, value: Typed, span: Span, body: &mut Vec<Node>) -> Typed {
+        let one = Typed::constant(Value::integer(Type::I32, 1));
+        match bits {
+            Bits::Counted(op) => value::bit_count(op, value),
+            Bits::Parity => {
+                let ones = value::bit_count(Counting::CountOnes, value);
+                value::arithmetic(BinaryOp::BitAnd, ones, one, span, &self.ranges)
+            }
+            Bits::FirstSet => {
+                let value = self.kept(value, span, body);
+                let zeros = value::bit_count(Counting::TrailingZeros, value.clone());
+                let place = value::arithmetic(BinaryOp::Add, zeros, one, span, &self.ranges);
+                let nothing = Typed::constant(Value::zero(value.ty));
+                let is_nothing = value::compare(CompareOp::Eq, value, nothing);
+                value::select(is_nothing, Typed::constant(Value::zero(Type::I32)), place)
+            }
+        }
     }
 
     fn unknown_function(&mut self, name: &Name, arguments: &[Expr]) -> Option<Typed> {

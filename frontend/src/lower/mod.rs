@@ -13,7 +13,7 @@ mod jump;
 mod local_array;
 mod localize;
 mod loops;
-mod math;
+pub(crate) mod math;
 mod member;
 mod pointer;
 mod reduction;

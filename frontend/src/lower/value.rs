@@ -11,6 +11,7 @@ pub(crate) use truth::{and, compare, not, opposite, or, select};
 use super::affine_value::{Affine, Proviso};
 use super::interval::{Interval, Ranges};
 use crate::types::{common, promoted};
+use strew_affine::evaluate::unary;
 use strew_affine::{
     AffineExpr, BinaryOp, Condition, Expr, Overflow, Span, Type, UnaryOp, Value, Variable,
 };
@@ -420,6 +421,17 @@ pub(crate) fn negated(operand: Typed, ranges: &Ranges) -> Typed {
     let exact = operand.known.range;
     let exact = exact.map(|range| Exact::of_one(range.negated(), affine, |it| it.scaled(-1)));
     integer_result(Expr::unary(UnaryOp::Neg, operand.expr), ty, exact, ranges)
+}
+
+/// How many bits of `operand`, an integer, are what `op` asks for, as an `int`.
+pub(crate) fn bit_count(op: UnaryOp, operand: Typed) -> Typed {
+    if let Expr::Constant(value) = operand.expr {
+        return Typed::constant(unary(op, value)).convert(Type::I32);
+    }
+    let ty = operand.ty;
+    let mut count = Typed::any(Expr::unary(op, operand.expr), ty);
+    count.known.range = Some(Interval::new(0, ty.bits().into()));
+    count.convert(Type::I32)
 }
 
 /// `+operand`

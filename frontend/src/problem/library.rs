@@ -115,10 +115,7 @@ const FUNCTIONS: [(Purpose, &[&str]); 17] = [
             "_mm_prefetch",
         ],
     ),
-    (
-        Purpose::Expectation,
-        &["__builtin_expect", "__builtin_expect_with_probability"],
-    ),
+    (Purpose::Expectation, &["__builtin_expect_with_probability"]),
     (
         Purpose::Floats,
         &[

@@ -48,6 +48,9 @@ pub(super) fn unary(
         UnaryOp::Neg => builder.ins().ineg(operand),
         UnaryOp::BitNot => builder.ins().bnot(operand),
         UnaryOp::Not => builder.ins().bxor_imm_u(operand, 1),
+        UnaryOp::CountOnes => builder.ins().popcnt(operand),
+        UnaryOp::LeadingZeros => builder.ins().clz(operand),
+        UnaryOp::TrailingZeros => builder.ins().ctz(operand),
     }
 }
 

@@ -249,6 +249,18 @@ impl<'t> Reader<'_, 't> {
 
     /// An operation of the dialect `math`.
     fn of_library(&mut self, word: &str, span: Span) -> Checked<Known> {
+        let counts = match word {
+            "math.ctpop" => Some(UnaryOp::CountOnes),
+            "math.ctlz" => Some(UnaryOp::LeadingZeros),
+            "math.cttz" => Some(UnaryOp::TrailingZeros),
+            _ => None,
+        };
+        if let Some(op) = counts {
+            let operand = self.expr()?;
+            self.tokens.attributes()?;
+            self.end_of_type()?;
+            return Ok(Known::Expr(Expr::unary(op, operand)));
+        }
         let mut all = Function::ALL.iter().copied();
         let function = all.find(|it| operation_of(*it) == Some(word));
         let unknown = || ReadError::new(span, format!("strew does not read `{word}`"));

@@ -130,12 +130,7 @@ impl<'a> Resolver<'a, '_> {
         span: Span,
     ) -> Option<Typed> {
         let (operand, ty) = self.expr(operand, hint)?;
-        let (symbol, is_defined) = match op {
-            UnaryOp::Neg => ("-", ty != Type::Bool),
-            UnaryOp::BitNot => ("~", ty.is_integer()),
-            UnaryOp::Not => ("!", ty == Type::Bool),
-        };
-        self.defined(symbol, is_defined, ty, span)?;
+        self.defined(op.symbol(), op.is_defined_on(ty), ty, span)?;
         Some((Expr::unary(op, operand), ty))
     }
 
