@@ -43,7 +43,7 @@ impl Strategy for Binned {
         let threads = job.shape.threads;
         let columns = job.together().map(|privates| Column::new(job, privates));
         let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
-        let parts = parts(&job.shape, &columns);
+        let parts = parts(&job.shape, columns.iter().map(|it| it.ranges.count).sum());
         let slabs = columns.iter();
         let slabs = slabs.map(|it| Slabs::new(*job.session, &it.layout, job.shape.trips));
         let sorting = Sorting {
@@ -89,12 +89,18 @@ impl Strategy for Binned {
     }
 }
 
-/// In how many parts to run the iterations: in fewer where these would hardly fill a block of each range.
-fn parts(shape: &Shape, columns: &[Column<'_>]) -> usize {
-    let blocks: usize = columns.iter().map(|it| it.ranges.count).sum();
-    let full = shape.trips / blocks.saturating_mul(BLOCK).max(1) as u64;
+/// In how many parts to run the iterations: in fewer where these would hardly fill a block of each of so many ranges.
+fn parts(shape: &Shape, ranges: usize) -> usize {
+    let full = shape.trips / ranges.saturating_mul(BLOCK).max(1) as u64;
     let full = usize::try_from(full).unwrap_or(usize::MAX);
     shape.parts().min(full.max(shape.threads))
+}
+
+/// About how many blocks are begun, where `targets` targets are updated together: one for each range in each part of the iterations.
+pub(super) fn blocks(shape: &Shape) -> u64 {
+    let together = shape.elements / shape.targets.max(1);
+    let ranges = Ranges::number(together, shape.bytes, shape.threads);
+    ranges.saturating_mul(parts(shape, ranges)) as u64
 }
 
 /// Targets that are updated together.

@@ -25,22 +25,24 @@ pub(super) struct Ranges {
 impl Ranges {
     /// Enough of them for `threads` threads, where there are as many elements.
     pub(super) fn new(privates: &[PrivateCall], threads: usize) -> Self {
-        let least = LEAST_PER_THREAD * threads.max(1) as u64;
         let widths: SmallVec<[usize; 2]> = privates
             .iter()
             .map(|it| it.element_bytes as usize)
             .collect();
         let elements = privates.first().map_or(0, |it| it.elements);
-        let bytes = widths.iter().sum::<usize>().max(1) as u64;
-        let range = (RANGE_BYTES / bytes).min(elements / least).max(1);
-        let many = elements.div_ceil(MANY_RANGES).max(1).next_power_of_two();
-        let shift = range.ilog2().max(many.ilog2()).min(KEY_BITS);
-        let count = elements.div_ceil(1 << shift);
+        let bytes = widths.iter().sum::<usize>() as u64;
+        let shift = shift(elements, bytes, threads);
         Self {
             shift,
-            count: usize::try_from(count).unwrap_or(usize::MAX),
+            count: count(elements, shift),
             widths,
         }
+    }
+
+    /// How many there are for `threads` threads, of so many elements with so many bytes together.
+    pub(super) fn number(elements: u64, bytes: u64, threads: usize) -> usize {
+        let each = bytes / elements.max(1);
+        count(elements, shift(elements, each, threads))
     }
 
     /// The range that the element `key` belongs to.
@@ -62,4 +64,16 @@ impl Ranges {
             .map(|(private, width)| private.target.wrapping_add(first * width))
             .collect()
     }
+}
+
+/// The logarithm of how many elements of `bytes` bytes a range has.
+fn shift(elements: u64, bytes: u64, threads: usize) -> u32 {
+    let least = LEAST_PER_THREAD * threads.max(1) as u64;
+    let range = (RANGE_BYTES / bytes.max(1)).min(elements / least).max(1);
+    let many = elements.div_ceil(MANY_RANGES).max(1).next_power_of_two();
+    range.ilog2().max(many.ilog2()).min(KEY_BITS)
+}
+
+fn count(elements: u64, shift: u32) -> usize {
+    usize::try_from(elements.div_ceil(1 << shift)).unwrap_or(usize::MAX)
 }

@@ -242,11 +242,15 @@ fn waited(lines: &[Line]) -> usize {
     let runs = runs(lines, |line, before| {
         (1..=NEXT).contains(&line.wrapping_sub(before))
     });
-    let waited = |run: &Run| match run.lines {
-        lines @ 0..FORESEEN_FROM => lines,
-        lines => 1 + (lines - 1) / FORESEEN,
-    };
-    runs.iter().map(waited).sum()
+    runs.iter().map(|run| awaited_lines(run.lines)).sum()
+}
+
+/// For how many of `lines` that follow each other a processor waits.
+pub(super) fn awaited_lines(lines: usize) -> usize {
+    match lines {
+        0..FORESEEN_FROM => lines,
+        _ => 1 + (lines - 1) / FORESEEN,
+    }
 }
 
 /// How often the keys of a place leave the lines around those before for good, for others that no key of another place leads to: what
