@@ -370,6 +370,71 @@ void times_rows(int n, int m, int e, const int row[n + 1], const uint16_t col[e]
     }
 }
 
+/// A scatter, what stands in front of it without writing anything, and what stands behind it.
+const FIRST: &str = "
+double first(int64_t n, int64_t m, int64_t w, const int32_t k[n], const int32_t later[w], const float x[n], float o[m], float y[n], float z[w], double t[1]) {
+  double sum = 0, most[4] = {0};
+  for (int64_t i = 0; i < 4; i++) most[i] = m - 1;
+  for (int64_t i = 0; i < n; i++) { o[k[i]] += x[i]; sum += x[i]; }
+  for (int64_t i = 0; i < n; i++) y[i] = x[i] / 2;
+  for (int64_t i = 0; i < w; i++) z[i] = o[later[i]];
+  t[0] = sum + most[3];
+  return sum;
+}
+";
+
+#[test]
+fn a_scatter_before_all_else_is_put_back_and_what_is_behind_it_runs_to_its_end() {
+    let program = Compiler::new().compile("first.c", FIRST);
+    let kernel = program.expect("a program").kernel("first");
+    let kernel = kernel.expect("a kernel").threads(2);
+    let (n, m) = (2000_usize, 60_000);
+    let keys: Vec<i32> = (0..n).map(|it| (it * 7919 % m) as i32).collect();
+    let x = vec![1.0_f32; n];
+    let run = |kernel: &Kernel, keys: &[i32], later: &[i32]| {
+        let outputs = (
+            vec![0.5_f32; m],
+            vec![0.5_f32; n],
+            vec![0.5_f32; 9],
+            vec![0.5_f64],
+        );
+        let (mut o, mut y, mut z, mut t) = outputs.clone();
+        let call = kernel.bind().array("k", keys).array("later", later);
+        let call = call.array("x", &x).array_mut("o", &mut o);
+        let call = call.array_mut("y", &mut y).array_mut("z", &mut z);
+        let outcome = call.array_mut("t", &mut t).run().map(|_| ());
+        let is_whole = (&o, &y, &z, &t) == (&outputs.0, &outputs.1, &outputs.2, &outputs.3);
+        assert_eq!(is_whole, outcome.is_err());
+        (outcome, z[0], t[0])
+    };
+    let stopped = StopToken::new();
+    stopped.stop();
+    for (name, way) in ways(&kernel) {
+        let mut late = keys.clone();
+        late[n - 1] = m as i32;
+        let later = |last| [keys[0], 0, 1, 2, 3, 4, 5, 6, last];
+        let (outcome, z, t) = run(&way, &keys, &later(0));
+        if is_refused(&outcome) {
+            continue;
+        }
+        outcome.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((z, t), (1.5, n as f64 + m as f64 - 1.0), "{name}");
+        for (keys, last) in [(&late, 0), (&keys, m as i32), (&keys, -1)] {
+            let (outcome, ..) = run(&way, keys, &later(last));
+            assert!(matches!(outcome, Err(Error::Fault(_))), "{name}");
+        }
+        let (outcome, ..) = run(&way.clone().cancel(stopped.clone()), &keys, &later(0));
+        assert!(outcome.is_err(), "{name}");
+        // Whatever it has memory for, it is done or not.
+        for memory in [0, 1000, 100_000, 240_000, 300_000] {
+            let (_, ..) = run(&way.clone().memory(memory), &keys, &later(0));
+        }
+    }
+    let in_order = kernel.strategy(Strategy::named().next().expect("the loop in order"));
+    let (outcome, ..) = run(&in_order.memory(20_000), &keys, &[7; 9]);
+    outcome.expect("no copy of the outputs");
+}
+
 /// Rows by way of one that the caller lends, of which each thread then has its own.
 const SMOOTH: &str = "
 void smooth(int64_t n, int64_t m, double a[n][m], double row[m]) {

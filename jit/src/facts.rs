@@ -1,10 +1,11 @@
 //! What code generation needs to know about a whole kernel. All of it follows from the kernel.
 
 use crate::form::{Form, Rounding};
+use crate::guard::{Guard, behind_the_first};
 use crate::isa::Target;
 use crate::rows::{Bounded, Rows};
 use crate::stays::Stays;
-use crate::storage::{LocalStorage, Storage, Wanted};
+use crate::storage::{LocalStorage, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use strew_affine::clamped::Clamped;
@@ -167,21 +168,6 @@ pub(crate) fn at_sizes(
     })
 }
 
-/// Who puts the outputs back after a fault.
-#[derive(Debug, PartialEq, Eq)]
-enum Guard {
-    /// Nothing can fail but for want of memory for local arrays: whoever starts the kernel, unless that has been taken by then, and it is
-    /// as with `Nobody`.
-    Memory,
-    /// Nothing can fail, unless there are checks of what was not proved before the call, or somebody may ask for a stop: then whoever
-    /// starts the kernel.
-    Nobody,
-    /// Whoever starts the kernel, for all written arrays.
-    Caller,
-    /// Each forall for its targets, since nothing outside of them can fail or write.
-    Forall,
-}
-
 impl Facts {
     pub(crate) fn of(kernel: &Kernel) -> Self {
         Self::with(kernel, Arc::new(Clamped::of(kernel)))
@@ -207,21 +193,27 @@ impl Facts {
         });
         let storage = LocalStorage::of(kernel);
         let stays = Stays::of(kernel, clamped);
-        let fails = Fails::of(
-            kernel,
-            &stays,
-            &Rows::of(kernel, |it| !written.contains(&it)),
-        );
+        let rows = Rows::of(kernel, |it| !written.contains(&it));
+        let fails = Fails::of(kernel, &stays, &rows);
         let can_fail = fails.can();
-        let are_bounded = guard(kernel, &storage, false) == Guard::Nobody && !fails.otherwise;
+        let behind = behind_the_first(kernel).map(|it| Fails::of(&it, &stays, &rows));
+        let behind = behind.filter(|it| !it.otherwise);
+        let guard = Guard::of(kernel, &storage, can_fail, behind.is_some());
+        let bounded = match (&guard, behind) {
+            (Guard::First, Some(behind)) => behind.can().then_some(behind.bounded),
+            _ => {
+                let are_all = Guard::of(kernel, &storage, false, false) == Guard::Nobody;
+                (are_all && can_fail && !fails.otherwise).then_some(fails.bounded)
+            }
+        };
         Self {
             written,
             affine_updates_count,
             elements: Elements::of(kernel),
             has_foralls,
-            guard: guard(kernel, &storage, can_fail),
+            guard,
             can_fail: can_fail || storage.wants(|_| true),
-            bounded: (are_bounded && can_fail).then_some(fails.bounded),
+            bounded,
             groups_by_lanes: groups_by_lanes(kernel),
             adds_products: adds_products(kernel),
             stays,
@@ -282,7 +274,7 @@ impl Facts {
 
     /// Whether whoever starts the kernel keeps copies of the outputs, so that foralls need not.
     pub(crate) fn is_guarded(&self) -> bool {
-        self.guard != Guard::Forall
+        !matches!(self.guard, Guard::Forall | Guard::First)
     }
 
     /// Whether code that makes such checks runs to its end once it has its private buffers: it asks for no other memory.
@@ -325,6 +317,7 @@ impl Facts {
             Guard::Caller | Guard::Memory => true,
             Guard::Forall => false,
             Guard::Nobody => may_stop || checks == Checks::All,
+            Guard::First => may_stop || checks == Checks::All || self.bounded.is_some(),
         };
         match is_copied {
             true => written_arrays(kernel).into_iter().collect(),
@@ -418,33 +411,6 @@ pub(crate) fn is_of_host(combiner: &Combiner) -> bool {
     combiner.declaration().is_some_and(Declared::is_of_host)
 }
 
-fn guard(kernel: &Kernel, storage: &LocalStorage, can_fail: bool) -> Guard {
-    let writes_targets_alone =
-        |forall: &Forall| !forall.privates.is_empty() && writes_buffers_alone(forall);
-    // Computed when the forall has written its targets.
-    let result_can_fail = kernel
-        .result
-        .as_ref()
-        .is_some_and(|it| reads_or_divides(kernel, it));
-    let (mut by_host, mut has_privates) = (false, false);
-    for_each_combiner(&kernel.body, &mut |combiner| {
-        by_host |= is_of_host(combiner);
-    });
-    walk(&kernel.body, &mut |node, _| {
-        has_privates |= matches!(node, Node::Forall(forall) if !forall.privates.is_empty());
-    });
-    match kernel.body.as_slice() {
-        // It may panic while private buffers are merged into their targets.
-        _ if by_host => Guard::Caller,
-        [Node::Forall(forall)] if writes_targets_alone(forall) && !result_can_fail => Guard::Forall,
-        // There may be no memory for private buffers.
-        _ if has_privates || can_fail => Guard::Caller,
-        _ if storage.wants(|it| *it == Wanted::Perhaps) => Guard::Caller,
-        _ if storage.wants(|_| true) => Guard::Memory,
-        _ => Guard::Nobody,
-    }
-}
-
 /// Where a run can end early although all is proved that can be and there is memory for all.
 struct Fails {
     /// In loops over rows, which can be asked to stop.
@@ -510,16 +476,9 @@ impl Fails {
 }
 
 /// Whether integers are divided by what may be 0.
-fn divides(kernel: &Kernel, expr: &Expr) -> bool {
+pub(crate) fn divides(kernel: &Kernel, expr: &Expr) -> bool {
     let mut operands = expr.operands().into_iter();
     expr.may_divide_by_zero(kernel) || operands.any(|it| divides(kernel, it))
-}
-
-fn reads_or_divides(kernel: &Kernel, expr: &Expr) -> bool {
-    matches!(expr, Expr::Load(_)) || divides(kernel, expr) || {
-        let mut operands = expr.operands().into_iter();
-        operands.any(|it| reads_or_divides(kernel, it))
-    }
 }
 
 fn divides_in_subscripts(kernel: &Kernel, access: &Access) -> bool {

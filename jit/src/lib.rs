@@ -17,6 +17,7 @@ mod error;
 mod facts;
 mod form;
 mod free_names;
+mod guard;
 mod host;
 mod isa;
 mod keys;

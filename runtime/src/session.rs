@@ -316,6 +316,11 @@ impl<'r> Session<'r> {
         self.shared.settings
     }
 
+    /// Whether whoever started the call puts back what the kernel has written.
+    pub(crate) fn is_protected(&self) -> bool {
+        self.shared.is_protected
+    }
+
     /// Whether what the kernel has written may be left half done: whoever started the call puts it back, or throws it away.
     pub(crate) fn may_stop(&self) -> bool {
         self.shared.is_protected || self.settings().is_abandoned_when_stopped()

@@ -90,7 +90,7 @@ impl Targets {
 
 /// What has to be put back after a failure, if nobody else does.
 pub(super) fn regions(job: &Job<'_>) -> impl Iterator<Item = Region> {
-    let unguarded = job.forall.guarded == 0;
+    let unguarded = job.forall.guarded == 0 && !job.session.is_protected();
     let privates = if unguarded { job.privates } else { &[] };
     privates.iter().map(|private| Region {
         address: private.target,
