@@ -4,7 +4,7 @@
 use super::atomic::bits_of;
 use super::convert::clif_type;
 use super::operation::{choose, compare, splat, vector_of};
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::{CompareOp, Expr, Type, UnaryOp};
 
@@ -56,6 +56,19 @@ pub(super) fn looks_for_nan(condition: &Expr) -> bool {
         Expr::Unary(UnaryOp::Not, inner) => looks_for_nan(inner),
         Expr::Compare(_, left, right) => left.is_same(right),
         _ => false,
+    }
+}
+
+/// One of two values by any condition.
+pub(super) fn choose_any(
+    builder: &mut FunctionBuilder<'_>,
+    condition: Value,
+    sides: [Value; 2],
+) -> Value {
+    match builder.func.dfg.value_type(sides[0]) {
+        types::F32 => choose_bits(builder, condition, sides, Type::F32),
+        types::F64 => choose_bits(builder, condition, sides, Type::F64),
+        _ => builder.ins().select(condition, sides[0], sides[1]),
     }
 }
 

@@ -4,17 +4,25 @@
 //! a search by halves, nobody can tell which way the next comparison goes. Of floats one scalar alone is chosen, and by what
 //! is at hand; see [`blend`](super::blend).
 
-use super::blend::looks_for_nan;
+use super::blend::{choose_any, looks_for_nan};
 use super::expr::operations_of;
 use super::function::{Binding, FunctionLowering};
 use crate::CompileError;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::Value;
 use cranelift_frontend::Variable;
-use strew_affine::visit::{for_each_load, reads};
+use strew_affine::visit::{declared_in, for_each_load, for_each_sure_load, reads};
 use strew_affine::{Access, BinaryOp, Expr, LocalId, Node, Operand, Place, Subscript};
 
 /// So many operations on both sides together cost less than half of the jumps being foretold wrongly.
 const MOST_OPERATIONS: usize = 8;
+
+/// What it takes to do what statements do without a jump.
+#[derive(Default)]
+pub(super) struct Cost<'k> {
+    pub(super) operations: usize,
+    /// What is loaded in any case.
+    loaded: Vec<&'k Access>,
+}
 
 /// What a side does to the scalars.
 type Values = Vec<(Variable, Value)>;
@@ -23,23 +31,23 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Lowers both sides of a condition without a jump, if they may be: whether it did.
     pub(super) fn choose(
         &mut self,
-        condition: &Expr,
+        condition: &'k Expr,
         sides: [&'k [Node]; 2],
     ) -> Result<bool, CompileError> {
-        let Some(targets) = self.choice(sides) else {
+        let Some(targets) = self.choice(condition, sides) else {
             return Ok(false);
         };
         let condition = self.expr(condition);
         let before = self.values_of(&targets);
-        self.nodes(sides[0])?;
+        self.scoped(|function| function.nodes(sides[0]))?;
         let then = self.values_of(&targets);
         for (variable, value) in before {
             self.builder.def_var(variable, value);
         }
-        self.nodes(sides[1])?;
+        self.scoped(|function| function.nodes(sides[1]))?;
         let otherwise = self.values_of(&targets);
         for ((variable, then), (_, otherwise)) in then.into_iter().zip(otherwise) {
-            let picked = self.builder.ins().select(condition, then, otherwise);
+            let picked = choose_any(&mut self.builder, condition, [then, otherwise]);
             self.builder.def_var(variable, picked);
         }
         self.pick_early(condition, &targets);
@@ -118,24 +126,34 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         targets.map(value).collect()
     }
 
-    /// The scalars that `sides` set, if that is all they do, it is cheap, and nothing in it can fail.
-    pub(super) fn choice(&self, sides: [&'k [Node]; 2]) -> Option<Vec<Variable>> {
+    /// The scalars that `sides` of `condition` set, if that is all they do, it is cheap, and nothing in it can fail.
+    pub(super) fn choice(
+        &self,
+        condition: &'k Expr,
+        sides: [&'k [Node]; 2],
+    ) -> Option<Vec<Variable>> {
         if self.is_counted(sides) {
             return None;
         }
         let mut targets = Vec::new();
-        let mut operations = 0;
+        let mut cost = Cost::default();
+        for_each_sure_load(condition, &mut |it| cost.loaded.push(it));
         for node in sides.into_iter().flatten() {
-            let variable = self.cheap_target(node, &mut operations)?;
+            if let Node::Declare { local, value } = node {
+                let is_constant = !self.program.kernel.locals[*local].mutable;
+                (is_constant && self.is_cheap(value, &mut cost)).then_some(())?;
+                continue;
+            }
+            let variable = self.cheap_target(node, &mut cost)?;
             if !targets.contains(&variable) {
                 targets.push(variable);
             }
         }
-        (operations <= MOST_OPERATIONS).then_some(targets)
+        (cost.operations <= MOST_OPERATIONS).then_some(targets)
     }
 
-    /// The scalar that the statement `node` sets, if it is of that kind; adds what it takes to `operations`.
-    pub(super) fn cheap_target(&self, node: &Node, operations: &mut usize) -> Option<Variable> {
+    /// The scalar that the statement `node` sets, if it is of that kind; adds what it takes to `cost`.
+    pub(super) fn cheap_target(&self, node: &Node, cost: &mut Cost<'_>) -> Option<Variable> {
         let (place, values) = match node {
             Node::Assign { place, value, .. } => (place, std::slice::from_ref(value)),
             Node::Reduce {
@@ -148,7 +166,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     return None;
                 };
                 let bodies = combiner.bodies(&[self.program.kernel.locals[*local].ty])?;
-                let is_cheap = |body: &Expr| self.is_cheap(body, operations);
+                let is_cheap = |body: &Expr| self.is_cheap(body, cost);
                 bodies.iter().all(is_cheap).then_some(())?;
                 (place, values.as_slice())
             }
@@ -157,26 +175,34 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let Place::Local(local) = place else {
             return None;
         };
-        let is_cheap = |value: &Expr| self.is_cheap(value, operations);
+        let is_cheap = |value: &Expr| self.is_cheap(value, cost);
         values.iter().all(is_cheap).then_some(())?;
         self.variable_of(*local)
     }
 
-    /// What `local` is held in, if it is an integer that is sure to have a value; the code generator chooses floats otherwise.
+    /// What `local` is held in, if it is an integer that is sure to have a value, or a float of this turn of the loop: where one is handed on,
+    /// turns would wait for each other.
     fn variable_of(&self, local: LocalId) -> Option<Variable> {
         let is_float = self.program.kernel.locals[local].ty.is_float();
+        let is_meant = !is_float || self.is_of_turn(local);
         match self.locals.get(local)? {
-            Binding::Mutable(variable) if !is_float && !self.is_uncertain(local) => Some(*variable),
+            Binding::Mutable(variable) if is_meant && !self.is_uncertain(local) => Some(*variable),
             _ => None,
         }
+    }
+
+    /// Whether each turn of the innermost loop has a `local` of its own.
+    fn is_of_turn(&self, local: LocalId) -> bool {
+        let innermost = self.loops.last();
+        innermost.is_some_and(|it| declared_in(it.body(), local).is_some())
     }
 
     fn is_uncertain(&self, local: LocalId) -> bool {
         self.program.uncertain.contains(&local)
     }
 
-    /// Whether `expr` takes few instructions and cannot fail; adds how many to `operations`.
-    pub(super) fn is_cheap(&self, expr: &Expr, operations: &mut usize) -> bool {
+    /// Whether `expr` takes few instructions and cannot fail; adds how many to `cost`.
+    pub(super) fn is_cheap(&self, expr: &Expr, cost: &mut Cost<'_>) -> bool {
         let here = match expr {
             Expr::Constant(_)
             | Expr::Iter(_)
@@ -185,8 +211,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 return true;
             }
             Expr::Local(local) => return !self.is_uncertain(*local),
+            Expr::Load(access) => return cost.loaded.iter().any(|it| it.is_same(access)),
+            Expr::Cast(_, operand) if matches!(**operand, Expr::Constant(_)) => return true,
             Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..)
-            | Expr::Load(_)
             | Expr::Call(..)
             | Expr::Threads
             | Expr::Operand(Operand::Host(_)) => false,
@@ -198,9 +225,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             | Expr::Select(..)
             | Expr::Cast(..) => true,
         };
-        *operations += 1;
+        cost.operations += 1;
         let mut operands = expr.operands().into_iter();
-        here && operands.all(|it| self.is_cheap(it, operations))
+        here && operands.all(|it| self.is_cheap(it, cost))
     }
 }
 

@@ -109,8 +109,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let ty = self.program.kernel.locals[local].ty;
         let step = body.iter().find_map(|node| match node {
             Node::ScfIf {
-                then, otherwise, ..
-            } if self.choice([then, otherwise]).is_some() => {
+                condition,
+                then,
+                otherwise,
+                ..
+            } if self.choice(condition, [then, otherwise]).is_some() => {
                 then.iter().find_map(|node| step_of(node, local, ty))
             }
             _ => None,

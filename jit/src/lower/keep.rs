@@ -4,6 +4,7 @@
 //! some twenty instructions. So what the condition does not keep is stored too, in a place of the frame that nobody reads, and the counter moves
 //! by nothing. Of 16 million random floats 25 to 71 ms became 16 where a tenth to nine tenths are kept; where one in a hundred is, 11 did.
 
+use super::choice::Cost;
 use super::function::FunctionLowering;
 use crate::CompileError;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -20,11 +21,11 @@ const MOST_OPERATIONS: usize = 12;
 
 /// What conditions do that keep elements.
 #[derive(Default)]
-struct Kept {
+struct Kept<'k> {
     /// How often they move a counter.
     counters: usize,
     elements: usize,
-    operations: usize,
+    cost: Cost<'k>,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -65,14 +66,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         nodes.all(|node| self.add_kept(node, &mut kept).is_some())
             && kept.counters > 0
             && (1..=MOST_ELEMENTS).contains(&kept.elements)
-            && kept.operations <= MOST_OPERATIONS
+            && kept.cost.operations <= MOST_OPERATIONS
     }
 
-    fn add_kept(&self, node: &Node, kept: &mut Kept) -> Option<()> {
+    fn add_kept(&self, node: &Node, kept: &mut Kept<'_>) -> Option<()> {
         match node {
             Node::Declare { local, value } => {
                 let is_constant = !self.program.kernel.locals[*local].mutable;
-                (is_constant && self.is_cheap(value, &mut kept.operations)).then_some(())
+                (is_constant && self.is_cheap(value, &mut kept.cost)).then_some(())
             }
             Node::Assign {
                 place: Place::Element(access),
@@ -81,20 +82,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             } => {
                 kept.elements += 1;
                 let is_plain = self.promoted_element(access).is_none();
-                let is_known = self.are_cheap(access, &mut kept.operations);
+                let is_known = self.are_cheap(access, &mut kept.cost);
                 (is_plain && is_known && self.is_at_hand(value)).then_some(())
             }
             _ => {
                 kept.counters += 1;
-                self.cheap_target(node, &mut kept.operations).map(drop)
+                self.cheap_target(node, &mut kept.cost).map(drop)
             }
         }
     }
 
-    fn are_cheap(&self, access: &Access, operations: &mut usize) -> bool {
+    fn are_cheap(&self, access: &Access, cost: &mut Cost<'_>) -> bool {
         access.subscripts.iter().all(|it| match it {
             Subscript::Affine(_) => true,
-            Subscript::Computed(expr) => self.is_cheap(expr, operations),
+            Subscript::Computed(expr) => self.is_cheap(expr, cost),
         })
     }
 
@@ -119,7 +120,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Moves a counter as `node` does where it `holds`, and else by nothing.
     fn move_where(&mut self, holds: Value, node: &'k Node) -> Result<(), CompileError> {
-        let Some(counter) = self.cheap_target(node, &mut 0) else {
+        let Some(counter) = self.cheap_target(node, &mut Cost::default()) else {
             return self.statement(node);
         };
         let before = self.builder.use_var(counter);
