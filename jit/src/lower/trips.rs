@@ -4,7 +4,7 @@ use super::body::is_update;
 use super::function::FunctionLowering;
 use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{Loop, bound_to, for_each_load, for_each_sure_load, walk};
 use strew_affine::{
@@ -152,8 +152,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let are_there = [&first, &end]
             .iter()
             .all(|it| is_read_surely(it, &outer.body));
+        let can_look = are_there || has_affine_subscripts(&first);
         // Where a fault is told in full, it must not come before those of earlier iterations.
-        if !next.is_same(&end) || !are_there || self.program.faults != Faults::Bare {
+        if !next.is_same(&end) || !can_look || self.program.faults != Faults::Bare {
             return None;
         }
         let ends = [lower, upper].map(|end| self.exact_affine(end));
@@ -172,6 +173,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let unknown = self.builder.create_block();
         let [begin, last] = [ends[0], end].map(|row| {
             self.iters.insert(outer.iter, row);
+            if !are_there {
+                self.look_beside(&first, unknown);
+            }
             self.beside(unknown, |function| {
                 function.scoped(|function| function.expr(&first))
             })
@@ -184,6 +188,40 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(done);
         Some(entries)
     }
+}
+
+impl FunctionLowering<'_, '_, '_> {
+    /// Goes on in `otherwise` unless all elements that `expr` reads are there; its subscripts are affine.
+    fn look_beside(&mut self, expr: &Expr, otherwise: Block) {
+        let mut read = Vec::new();
+        for_each_load(expr, &mut |access| read.push(access.clone()));
+        for access in read {
+            let Some(array) = self.arrays.get(access.array).cloned() else {
+                continue;
+            };
+            for (subscript, extent) in access.subscripts.iter().zip(array.extents) {
+                let Subscript::Affine(place) = subscript else {
+                    continue;
+                };
+                let place = self.exact_affine(place);
+                let below = IntCC::UnsignedLessThan;
+                let is_there = self.builder.ins().icmp(below, place, extent);
+                let next = self.builder.create_block();
+                let ins = self.builder.ins();
+                ins.brif(is_there, next, &[], otherwise, &[]);
+                self.builder.switch_to_block(next);
+            }
+        }
+    }
+}
+
+fn has_affine_subscripts(expr: &Expr) -> bool {
+    let mut are_affine = true;
+    for_each_load(expr, &mut |access| {
+        let mut subscripts = access.subscripts.iter();
+        are_affine &= subscripts.all(|it| matches!(it, Subscript::Affine(_)));
+    });
+    are_affine
 }
 
 /// The lower bound of `outer`, the first loop of the body, in the first iteration of `forall`, and the upper bound of the last
