@@ -2,7 +2,7 @@
 
 use super::blend::{Blend, choose_bits, looks_for_nan};
 use super::convert::{clif_type, convert};
-use super::division::{divided, divides};
+use super::division::{divided, divides, rest};
 use super::function::{FunctionLowering, offset};
 use super::known::Mark;
 use super::operation;
@@ -133,12 +133,22 @@ impl FunctionLowering<'_, '_, '_> {
         let ty = left.ty(self.program.kernel);
         let known = right.as_divisor();
         let operands = [self.expr(left), self.expr(right)];
+        if let Some(quotient) = self.known_quotient([left, right]) {
+            return match op {
+                BinaryOp::Div => quotient,
+                _ => rest(&mut self.builder, operands, quotient),
+            };
+        }
         if known.is_none() {
             let zero = (self.builder.ins()).icmp_imm_s(IntCC::Equal, operands[1], 0);
             let site = Site::division(span, &self.enclosing_counters());
             self.fault_if(zero, site, None);
         }
-        divided(&mut self.builder, op, operands, ty, known)
+        let value = divided(&mut self.builder, op, operands, ty, known);
+        if known.is_none() && op == BinaryOp::Div {
+            self.keep_quotient([left, right], value);
+        }
+        value
     }
 
     /// Both sides are computed when neither can fault or costs more than a branch that is taken at random.

@@ -47,6 +47,8 @@ enum What {
     InRange(Value, AffineExpr),
     /// What a condition around says of a number.
     Between(Between),
+    /// Of two integers, of which the second is not 0.
+    Quotient([Expr; 2], Value),
 }
 
 /// How an integer was loaded.
@@ -123,6 +125,7 @@ impl FunctionLowering<'_, '_, '_> {
             What::Index(subscript, _) => changed.stays(subscript),
             What::Base(base, ..) => changed.expr_stays(base),
             What::InRange(..) => true,
+            What::Quotient(operands, _) => operands.iter().all(|it| changed.expr_stays(it)),
             What::Between(between) => changed.expr_stays(&between.number),
         });
         let mentions = |factor: &Factor| match factor {
@@ -219,6 +222,28 @@ impl FunctionLowering<'_, '_, '_> {
         if self.program.oob == Oob::Error {
             let what = What::InRange(value, extent.clone());
             self.known.add(what, Vec::new());
+        }
+    }
+
+    /// The quotient of `operands`, if they were divided before.
+    pub(super) fn known_quotient(&self, operands: [&Expr; 2]) -> Option<Value> {
+        self.known.find(|what| match what {
+            What::Quotient(known, quotient) => {
+                let mut pairs = known.iter().zip(operands);
+                pairs
+                    .all(|(known, it)| known.is_same(it))
+                    .then_some(*quotient)
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn keep_quotient(&mut self, operands: [&Expr; 2], quotient: Value) {
+        let mut mutable = Vec::new();
+        let mut both = operands.into_iter();
+        if self.program.oob == Oob::Error && both.all(|it| self.expr_stays(it, &mut mutable)) {
+            let what = What::Quotient(operands.map(Clone::clone), quotient);
+            self.known.add(what, mutable);
         }
     }
 
