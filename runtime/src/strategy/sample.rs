@@ -53,8 +53,9 @@ const FORESEEN_FROM: usize = 16;
 /// Of the lines that they fetch in advance, one out of so many is waited for all the same.
 const FORESEEN: usize = 8;
 
-/// What was seen of the keys of the largest private buffer: beside a histogram, a total says nothing of where updates go. It depends on the
-/// keys, on the sizes of the buffers and on the number of iterations of the forall, never on the machine.
+/// What was seen of the keys of the largest private buffer: beside a histogram, a total says nothing of where updates go. What speaks for
+/// registers is that of the buffer for which least does. It depends on the keys, on the sizes of the buffers and on the number of iterations of
+/// the forall, never on the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// How many updates were looked at.
@@ -95,15 +96,31 @@ impl Sample {
         let body = job.session.body(job.forall, BodyShape::Emit).ok()?;
         let (largest, private) = largest(job)?;
         let places = job.shape.count.min(PLACES);
-        let firsts =
-            (0..places).map(|place| part(job.shape.count, places as usize, place as usize));
-        let keys: Vec<_> = firsts
+        let mut keys: Vec<Vec<Vec<u32>>> = job.together().map(|_| Vec::new()).collect();
+        for place in 0..places {
+            let iterations = part(job.shape.count, places as usize, place as usize);
             // SAFETY: the caller vouches for the forall.
-            .map(|iterations| unsafe { keys_from(job, body, largest, iterations.start) })
-            .collect();
-        let sample = Self::of(&keys, u64::from(private.element_bytes))?;
+            let found = unsafe { keys_from(job, body, largest, iterations.start) };
+            keys.iter_mut()
+                .zip(found)
+                .for_each(|(all, it)| all.push(it));
+        }
+        let sample = Self::of(keys.get(largest)?, u64::from(private.element_bytes))?;
+        // A body keeps elements of all buffers in registers, or of none.
+        let share = |all: &Vec<Vec<u32>>, count: fn(&[u32]) -> usize| {
+            let updates = all.iter().map(Vec::len).sum::<usize>().max(1);
+            all.iter().map(|it| count(it)).sum::<usize>() as f64 / updates as f64
+        };
+        let seen = || {
+            keys.iter()
+                .filter(|all| all.iter().any(|it| !it.is_empty()))
+        };
+        let repeated = seen().map(|it| share(it, repeats));
+        let unforeseen = seen().map(|it| share(it, unforeseen));
         Some(Self {
             reach: sample.reach.min(private.elements),
+            repeated: repeated.fold(sample.repeated, f64::min),
+            unforeseen: unforeseen.fold(sample.unforeseen, f64::max),
             ..sample
         })
     }
@@ -157,24 +174,26 @@ impl Sample {
     }
 }
 
-/// The keys of the first updates from iteration `first` on, of the buffers number `together` of those that are merged together.
+/// The keys of the first updates from iteration `first` on, for each group of buffers that are merged together; number `largest` decides when it
+/// is enough.
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall; `body` is its body in the shape [`BodyShape::Emit`].
-unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, together: usize, first: i64) -> Vec<u32> {
-    let mut seen = Seen::default();
+unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, largest: usize, first: i64) -> Vec<Vec<u32>> {
     let parts: SmallVec<[usize; 4]> = job.together().map(<[PrivateCall]>::len).collect();
-    let mut others: Vec<_> = parts.iter().skip(1).map(|_| Ignored).collect();
-    let others = others.iter_mut().map(|it| it as &mut dyn Sink);
-    let mut sinks: Vec<&mut dyn Sink> = others.collect();
-    sinks.insert(together.min(sinks.len()), &mut seen);
+    let mut seen: Vec<_> = parts.iter().map(|_| Seen::default()).collect();
+    if let Some(largest) = seen.get_mut(largest) {
+        // By the second batch, groups that get as many keys have had one.
+        largest.enough = Some(parts.len().min(2));
+    }
+    let sinks = seen.iter_mut().map(|it| it as &mut dyn Sink);
     // What goes wrong here goes wrong again when the loop runs, and is told then.
     let chunks = Chunks::new(job.session, job.call, job.forall, true);
     let chunks = chunks.with_body(body).unseen();
     let iterations = first..first.saturating_add(1);
     // SAFETY: the caller vouches for the body.
     let _ = unsafe { stream::run(&chunks, 0, iterations, parts.into_iter().zip(sinks)) };
-    seen.0
+    seen.into_iter().map(|it| it.keys).collect()
 }
 
 /// The buffers with most elements that are merged together, the first of these: their number, and one of them.
@@ -335,30 +354,30 @@ pub(super) fn waited_for(places: &[Vec<u32>], element_bytes: u64) -> f64 {
     }
 }
 
-/// The first keys that came.
+/// The first keys that come, behind those of the iterations that are left out.
 #[derive(Default)]
-struct Seen(Vec<u32>);
+struct Seen {
+    keys: Vec<u32>,
+    /// When so many batches have come, it is enough for all.
+    enough: Option<usize>,
+    batches: usize,
+}
 
 impl Sink for Seen {
     fn take(&mut self, keys: &[u32]) -> Result<(), Failure> {
-        if self.0.is_empty() {
+        if self.keys.is_empty() {
             let skipped = usize::try_from(self.skipped()).unwrap_or(0);
-            self.0.extend(keys.iter().skip(skipped));
+            self.keys.extend(keys.iter().skip(skipped));
         }
-        Err(Failure::Stopped)
+        self.batches += 1;
+        match self.enough {
+            Some(enough) if self.batches >= enough => Err(Failure::Stopped),
+            _ => Ok(()),
+        }
     }
 
     fn skipped(&self) -> u64 {
         STAGED - KEYS
-    }
-}
-
-/// Updates that nobody looks at.
-struct Ignored;
-
-impl Sink for Ignored {
-    fn take(&mut self, _keys: &[u32]) -> Result<(), Failure> {
-        Ok(())
     }
 }
 
