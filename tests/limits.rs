@@ -427,7 +427,7 @@ fn a_scatter_before_all_else_is_put_back_and_what_is_behind_it_runs_to_its_end()
         assert!(outcome.is_err(), "{name}");
         // Whatever it has memory for, it is done or not.
         for memory in [0, 1000, 100_000, 240_000, 300_000] {
-            let (_, ..) = run(&way.clone().memory(memory), &keys, &later(0));
+            let (_outcome, ..) = run(&way.clone().memory(memory), &keys, &later(0));
         }
     }
     let in_order = kernel.strategy(Strategy::named().next().expect("the loop in order"));
