@@ -10,7 +10,10 @@ use super::function::{Binding, FunctionLowering};
 use crate::CompileError;
 use cranelift_codegen::ir::Value;
 use cranelift_frontend::Variable;
-use strew_affine::visit::{declared_in, for_each_load, for_each_sure_load, reads};
+use strew_affine::visit::{
+    declared_in, for_each_load, for_each_local_in_subscripts, for_each_sure_load, reads,
+    scalars_set_in,
+};
 use strew_affine::{Access, BinaryOp, Expr, LocalId, Node, Operand, Place, Subscript};
 
 /// So many operations on both sides together cost less than half of the jumps being foretold wrongly.
@@ -137,7 +140,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         let mut targets = Vec::new();
         let mut cost = Cost::default();
-        for_each_sure_load(condition, &mut |it| cost.loaded.push(it));
+        let set: Vec<_> = sides.into_iter().flat_map(scalars_set_in).collect();
+        for_each_sure_load(condition, &mut |it| {
+            // With what the sides set, its subscripts are those of another element.
+            let mut stays = true;
+            for_each_local_in_subscripts(it, &mut |local| stays &= !set.contains(&local));
+            cost.loaded.extend(stays.then_some(it));
+        });
         for node in sides.into_iter().flatten() {
             if let Node::Declare { local, value } = node {
                 let is_constant = !self.program.kernel.locals[*local].mutable;

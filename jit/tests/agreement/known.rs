@@ -301,6 +301,7 @@ fn scalars_are_chosen_as_by_a_jump() {
         ("", "a = b + 1"),
         ("a = b  b = a + 1", "b = a"),
         ("a = a + b  a = a * 2", "a reduce(max) b  b reduce(add) 1"),
+        ("let t: i64 = a  a = b  b = t", "let u: i64 = b  b = u + 1"),
         // What can fail stays behind the jump.
         ("a = a / (b - b)", "b = b + 1"),
         ("a = i64(x[a + 100])", "b = b + 1"),
@@ -308,6 +309,72 @@ fn scalars_are_chosen_as_by_a_jump() {
     ] {
         for (from, to) in [(0, 3), (3, 0), (9, 2), (-4, -5)] {
             let _ = around(&body(then, otherwise), [3, 1, 4, 1, 5], from, to);
+        }
+    }
+}
+
+#[test]
+fn what_a_condition_has_loaded_is_chosen_and_nothing_else() {
+    for side in [
+        "s = i64(x[p])",
+        "p = p + 1  s = i64(x[p])",
+        "s = i64(x[p])  p = p + 1",
+        "let t: i64 = i64(x[i])  s = t  p = i",
+        "best = f64(x[i])  p = i",
+        "best = f64(x[i])  s = i64(x[i])",
+        "p = i  best = f64(x[p])",
+    ] {
+        for sides in [
+            format!("{{ {side} }}"),
+            format!("{{ }} else {{ {side} }}"),
+            format!("{{ s = 7 }} else {{ {side} }}"),
+        ] {
+            let body = format!(
+                "var p: i64 = from
+                 var s: i64 = 0
+                 affine.for i in 0..5 {{
+                   var best: f64 = 2.5
+                   scf.if x[p] < x[i] && p < to {sides}
+                   out[0] = i32(best * 2.0) + 3 * out[0] + i32(s)
+                   out[1] reduce(add) i32(p)
+                 }}"
+            );
+            for (from, to) in [(0, 5), (4, 5), (3, 0), (2, 4)] {
+                let _ = around(&body, [3, 1, 4, 1, 5], from, to);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_remainder_is_that_of_what_numbers_are_by_then() {
+    for between in [
+        "",
+        "a = a + 1",
+        "b = b - 1",
+        "scf.if x[0] > 2 { a = a + 1 }",
+        "affine.for i in 0..2 { out[0] reduce(add) i32(a % b)  a = a - 3 }",
+    ] {
+        for ty in ["i64", "i32", "i8", "u64", "u16"] {
+            let body = format!(
+                "var a: {ty} = {ty}(from)
+                 var b: {ty} = {ty}(to)
+                 scf.if x[1] > 0 {{ out[0] = i32(a / b) }}
+                 {between}
+                 out[0] reduce(add) i32(a % b)
+                 out[1] = i32(a / b) + i32(a % b)"
+            );
+            for (from, to) in [
+                (7, 3),
+                (-7, 3),
+                (7, -1),
+                (i64::MIN, -1),
+                (-128, -1),
+                (5, 0),
+                (9, 1),
+            ] {
+                let _ = around(&body, [3, 1, 4, 1, 5], from, to);
+            }
         }
     }
 }
