@@ -311,11 +311,10 @@ fn without_part(path: &str, part: &str, example: &str) -> DataError {
 }
 
 /// Those that elements alone can have.
-const RAW_TYPES: &str = "i8, i16, i32, i64, u8, u16, u32, u64, f32 and f64";
+const RAW_TYPES: &str = "bool, i8, i16, i32, i64, u8, u16, u32, u64, f32 and f64";
 
 fn raw_type(name: &str) -> Result<Type, DataError> {
-    let found = Type::from_name(name).filter(|it| *it != Type::Bool);
-    found.ok_or_else(|| {
+    Type::from_name(name).ok_or_else(|| {
         DataError(format!(
             "`{name}` is no type of raw elements; there are {RAW_TYPES}"
         ))
@@ -459,6 +458,9 @@ mod tests {
     #[test]
     fn raw_elements_fill_the_file() {
         let bytes = [1, 0, 0, 0, 255, 255, 255, 255];
+        let flags = raw(&[0, 1, 2], Type::Bool, Type::Bool).expect("three elements");
+        let expected = vec![false, true, true];
+        assert!(matches!(flags.values, Values::Bool(found) if *found == *expected));
         let array = raw(&bytes, Type::I32, Type::I32).expect("two elements");
         assert_eq!(array, flat(2, Values::I32(vec![1, -1].into())));
         for (length, stored) in [(7, Type::I32), (8, Type::F32)] {
