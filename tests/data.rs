@@ -246,7 +246,7 @@ fn results_are_written_as_tables_and_raw_and_read_again() {
         fs::read(folder.path("again.npy")).expect("a file"),
         fs::read(folder.path("y.npy")).expect("a file")
     );
-    let why = "x.f32: cannot be `x`: not a .npy file: it does not begin with \\x93NUMPY; its name has no ending that is known, so a .npy file was expected; elements alone need their type behind a colon, which is one of i8, i16";
+    let why = "x.f32: cannot be `x`: not a .npy file: it does not begin with \\x93NUMPY; its name has no ending that is known, so a .npy file was expected; elements alone need their type behind a colon, which is one of bool, i8, i16";
     folder.refused(&["--in", "x=x.f32"], why);
     let columns = Folder::new(SUM);
     fs::copy(folder.path("x.csv"), columns.path("x.csv")).expect("a copy");

@@ -435,6 +435,32 @@ fn a_scatter_before_all_else_is_put_back_and_what_is_behind_it_runs_to_its_end()
     outcome.expect("no copy of the outputs");
 }
 
+#[test]
+fn what_divides_behind_a_scatter_is_guarded_by_a_copy() {
+    const DIVIDES: &str = "
+void shares(int64_t n, int64_t m, const int32_t k[n], const int32_t by[n], int32_t o[m], int32_t y[n]) {
+  for (int64_t i = 0; i < n; i++) o[k[i]] += 1;
+  for (int64_t i = 0; i < n; i++) y[i] = 100 / by[i];
+}
+";
+    let program = Compiler::new().compile("shares.c", DIVIDES);
+    let kernel = program.expect("a program").kernel("shares");
+    let kernel = kernel.expect("a kernel").threads(2);
+    let keys: Vec<i32> = (0..5000).collect();
+    for (_, way) in ways(&kernel) {
+        for zero in [None, Some(4999)] {
+            let mut by = vec![7_i32; 5000];
+            zero.into_iter().for_each(|it| by[it] = 0);
+            let (mut o, mut y) = (vec![1_i32; 5000], vec![1_i32; 5000]);
+            let call = way.bind().array("k", &keys).array("by", &by);
+            let outcome = call.array_mut("o", &mut o).array_mut("y", &mut y).run();
+            let (first, last) = if outcome.is_ok() { (2, 14) } else { (1, 1) };
+            assert!(o.iter().all(|it| *it == first) && y.iter().all(|it| *it == last));
+            assert!(zero.is_none() || outcome.is_err());
+        }
+    }
+}
+
 /// Rows by way of one that the caller lends, of which each thread then has its own.
 const SMOOTH: &str = "
 void smooth(int64_t n, int64_t m, double a[n][m], double row[m]) {

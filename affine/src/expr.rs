@@ -69,8 +69,8 @@ pub enum UnaryOp {
 }
 
 impl UnaryOp {
-    /// Those that are written like functions of one operand, by their names.
-    pub const NAMED: [Self; 3] = [Self::CountOnes, Self::LeadingZeros, Self::TrailingZeros];
+    /// Those that count bits. They are written like functions of one operand, by their names.
+    pub const COUNTING: [Self; 3] = [Self::CountOnes, Self::LeadingZeros, Self::TrailingZeros];
 
     /// The operator in the kernel text, which is C's, or the name of an operation that has none.
     pub fn symbol(self) -> &'static str {
@@ -86,7 +86,7 @@ impl UnaryOp {
 
     /// The operation that the kernel text calls `name`.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMED.into_iter().find(|it| it.symbol() == name)
+        Self::COUNTING.into_iter().find(|it| it.symbol() == name)
     }
 
     /// Whether operands can have type `ty`.

@@ -286,7 +286,7 @@ impl Kernel {
     }
 
     /// How many bytes lie between the beginnings of two records that follow each other, when `array` is a field of them; else of two elements.
-    pub fn record_bytes(&self, array: ArrayId) -> u32 {
+    pub fn stride_bytes(&self, array: ArrayId) -> u32 {
         let array = &self.arrays[array];
         let of_record = array.field.map(|it| self.records[it.record].bytes);
         of_record.unwrap_or(array.element.bytes())

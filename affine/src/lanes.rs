@@ -358,7 +358,7 @@ impl<'k> Lanes<'k> {
                     "what is not always computed and can fail".to_owned(),
                 ));
             }
-            Expr::Unary(op, _) if UnaryOp::NAMED.contains(op) => {
+            Expr::Unary(op, _) if UnaryOp::COUNTING.contains(op) => {
                 return Err(Obstacle::Operation(format!("`{}`", op.symbol())));
             }
             Expr::Binary(op, _, right, _) if !self.has_operation(*op, ty, right) => {

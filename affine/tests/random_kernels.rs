@@ -516,7 +516,7 @@ impl Generator {
             4 => {
                 let operand = self.value(ty, deeper)?;
                 let is_bits = ty.is_integer() && self.chance(50);
-                let on_bits = [&UnaryOp::NAMED[..], &[UnaryOp::BitNot]].concat();
+                let on_bits = [&UnaryOp::COUNTING[..], &[UnaryOp::BitNot]].concat();
                 let of_bits = is_bits.then(|| self.pick(&on_bits)).flatten();
                 Ok(Expr::unary(of_bits.unwrap_or(UnaryOp::Neg), operand))
             }

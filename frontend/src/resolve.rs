@@ -13,7 +13,7 @@ use crate::ast::{
     Function, Name, Reduction, Start, Statement, StatementKind, UnaryOp,
 };
 use crate::diagnostic::{Diagnostics, Label};
-use crate::lower::math::has_library_function;
+use crate::lower::math::is_callable;
 use crate::problem::{
     ControlFlowProblem, ExpressionProblem, Problem, Unsupported, UnsupportedFunction,
     is_library_function,
@@ -530,7 +530,7 @@ impl Resolver<'_> {
     /// Whether it is a function that the file does not have and no kernel can call.
     fn is_of_library(&self, function: &Name) -> bool {
         let name = &function.text;
-        let is_refused = is_library_function(name) && !has_library_function(name);
+        let is_refused = is_library_function(name) && !is_callable(name);
         is_refused && !self.globals.functions.contains(name)
     }
 

@@ -292,7 +292,10 @@ impl Facts {
     /// Whether outputs have to be copied that need not be with the `others`, or memory is wanted for other local arrays: known sizes
     /// move some into frames, which may then have no room for others.
     pub(crate) fn wants_more_than(&self, others: &Self) -> bool {
-        self.guard == Guard::Caller && others.guard != Guard::Caller
+        let is_looked_at = self.guard == Guard::First
+            && (others.guard != Guard::First || self.bounded != others.bounded);
+        is_looked_at
+            || self.guard == Guard::Caller && others.guard != Guard::Caller
             || self.storage.has_other_loans_than(&others.storage)
     }
 

@@ -25,13 +25,13 @@ pub(crate) enum Guard {
 }
 
 impl Guard {
-    /// That of `kernel`, a run of which `can_fail` although all is proved that can be; `is_first` where a look at keys tells whether it does
-    /// [`behind_the_first`] forall.
+    /// That of `kernel`, a run of which `can_fail` although all is proved that can be. What stands [`behind_the_first`] forall `is_decided_behind` it
+    /// where a look at keys tells whether it fails.
     pub(crate) fn of(
         kernel: &Kernel,
         storage: &LocalStorage,
         can_fail: bool,
-        is_first: bool,
+        is_decided_behind: bool,
     ) -> Self {
         // Computed when the forall has written its targets.
         let result_can_fail = kernel
@@ -43,10 +43,13 @@ impl Guard {
             _ if is_by_host(kernel) => Self::Caller,
             [node] if writes_targets_alone(node) && !result_can_fail => Self::Forall,
             // There may be no memory for private buffers.
-            _ if can_fail || has(&kernel.body, |it| !it.privates.is_empty()) => match is_first {
-                true => Self::First,
-                false => Self::Caller,
-            },
+            _ if can_fail || has(&kernel.body, |it| !it.privates.is_empty()) => {
+                if is_decided_behind {
+                    Self::First
+                } else {
+                    Self::Caller
+                }
+            }
             _ if storage.wants(|it| *it == Wanted::Perhaps) => Self::Caller,
             _ if storage.wants(|_| true) => Self::Memory,
             _ => Self::Nobody,
@@ -57,6 +60,9 @@ impl Guard {
 /// `kernel` without its first node that writes parameters and what stands before it, where that is a forall that leaves them as they were when
 /// it fails, and nothing behind it wants memory.
 pub(crate) fn behind_the_first(kernel: &Kernel) -> Option<Kernel> {
+    if kernel.body.len() == 1 || is_by_host(kernel) {
+        return None;
+    }
     let parameters: BTreeSet<_> = kernel.array_params().collect();
     let writes = |node: &Node| {
         let written = arrays_written_in(std::slice::from_ref(node));

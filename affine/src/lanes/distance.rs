@@ -10,9 +10,8 @@ impl Lanes<'_> {
     /// Whether each lane picks its element for itself: nothing tells how far they are apart.
     pub fn is_picked(&self, access: &Access) -> bool {
         let is_apart = self.is_strided(access) || !self.is_dense(access);
-        access.subscripts.iter().any(|subscript| match subscript {
-            Subscript::Affine(_) => false,
-            Subscript::Computed(expr) => self.varies(expr) && (is_apart || !self.goes_along(expr)),
+        access.subscripts.iter().any(|subscript| {
+            matches!(subscript, Subscript::Computed(expr) if self.varies(expr) && (is_apart || !self.goes_along(expr)))
         })
     }
 
@@ -161,7 +160,7 @@ fn inside_record(kernel: &Kernel, access: &Access, outer: usize) -> Option<i64> 
 fn steps(kernel: &Kernel, array: ArrayId) -> Vec<Option<i64>> {
     let (bytes, record) = (
         kernel.arrays[array].element.bytes(),
-        kernel.record_bytes(array),
+        kernel.stride_bytes(array),
     );
     let (records, own) = kernel.arrays[array].split_extents();
     let is_whole = record.is_multiple_of(bytes);

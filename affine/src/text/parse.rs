@@ -101,7 +101,7 @@ fn tokens(source: &str) -> Result<(Vec<Spanned<'_>>, Vec<ParseError>), Vec<Parse
             // Between backquotes it is a name.
             Token::Name(name) if name.len() == range.len() => {
                 let function = Function::from_name(name).map(Token::Function);
-                let operation = UnaryOp::from_name(name).map(Token::Named);
+                let operation = UnaryOp::from_name(name).map(Token::Counting);
                 function.or(operation).unwrap_or(token)
             }
             other => other,

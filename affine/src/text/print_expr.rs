@@ -69,7 +69,7 @@ impl Printer<'_> {
             Expr::Operand(Operand::Host(_)) => ("host".to_owned(), PRIMARY),
             Expr::Threads => ("threads()".to_owned(), PRIMARY),
             Expr::Load(access) => (self.access(access), PRIMARY),
-            Expr::Unary(op, operand) if UnaryOp::NAMED.contains(op) => {
+            Expr::Unary(op, operand) if UnaryOp::COUNTING.contains(op) => {
                 let operand = self.expr(operand, context);
                 (format!("{}({operand})", op.symbol()), PRIMARY)
             }

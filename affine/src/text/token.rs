@@ -13,7 +13,7 @@ pub(super) enum Token<'a> {
     /// Written as a name that is the function's.
     Function(Function),
     /// The same of an operation.
-    Named(UnaryOp),
+    Counting(UnaryOp),
     #[regex("[0-9]+")]
     Integer(&'a str),
     #[regex(r"[0-9]+\.[0-9]+([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+")]

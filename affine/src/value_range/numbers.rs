@@ -147,7 +147,7 @@ impl<'n> Numbers<'n> {
                 let operand = self.span(operand);
                 binary(BinaryOp::Sub, Span::of((0, 0)), operand, 64)
             }
-            Expr::Unary(op, operand) if UnaryOp::NAMED.contains(op) => {
+            Expr::Unary(op, operand) if UnaryOp::COUNTING.contains(op) => {
                 let bits = operand.ty(self.kernel).bits();
                 Some(Span::of((0, bits.into())))
             }

@@ -2,12 +2,13 @@
 
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
-use crate::ast::{Expr, ExprKind, Name, UnaryOp};
+use crate::ast::{self, Expr, ExprKind, Name};
 use crate::diagnostic::Label;
 use crate::problem::{CallProblem, is_library_function, moves_memory};
-use strew_affine::UnaryOp as Counting;
 use strew_affine::spelling::nearest;
-use strew_affine::{BinaryOp, CompareOp, Expr as Computation, Function, Node, Span, Type, Value};
+use strew_affine::{
+    BinaryOp, CompareOp, Expr as Computation, Function, Node, Span, Type, UnaryOp, Value,
+};
 
 /// A function that the file does not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ enum Library {
 /// What is asked about the bits of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bits {
-    Counted(Counting),
+    Counted(UnaryOp),
     /// Whether an odd number of them are 1.
     Parity,
     /// The place of the lowest that is 1, counted from 1; 0 where none is.
@@ -38,9 +39,9 @@ enum Bits {
 
 /// The names behind `__builtin_`; those with an `l` or two behind them are about 64 bits.
 const BITS: [(&str, Bits); 5] = [
-    ("popcount", Bits::Counted(Counting::CountOnes)),
-    ("clz", Bits::Counted(Counting::LeadingZeros)),
-    ("ctz", Bits::Counted(Counting::TrailingZeros)),
+    ("popcount", Bits::Counted(UnaryOp::CountOnes)),
+    ("clz", Bits::Counted(UnaryOp::LeadingZeros)),
+    ("ctz", Bits::Counted(UnaryOp::TrailingZeros)),
     ("parity", Bits::Parity),
     ("ffs", Bits::FirstSet),
 ];
@@ -74,7 +75,7 @@ const OTHERS: [(&str, Library); 15] = [
 ];
 
 /// Whether kernels can call the function `name`, which no file has to define.
-pub(crate) fn has_library_function(name: &str) -> bool {
+pub(crate) fn is_callable(name: &str) -> bool {
     Library::from_name(name).is_some()
 }
 
@@ -175,12 +176,12 @@ impl Lowering<'_> {
         match bits {
             Bits::Counted(op) => value::bit_count(op, value),
             Bits::Parity => {
-                let ones = value::bit_count(Counting::CountOnes, value);
+                let ones = value::bit_count(UnaryOp::CountOnes, value);
                 value::arithmetic(BinaryOp::BitAnd, ones, one, span, &self.ranges)
             }
             Bits::FirstSet => {
                 let value = self.kept(value, span, body);
-                let zeros = value::bit_count(Counting::TrailingZeros, value.clone());
+                let zeros = value::bit_count(UnaryOp::TrailingZeros, value.clone());
                 let place = value::arithmetic(BinaryOp::Add, zeros, one, span, &self.ranges);
                 let nothing = Typed::constant(Value::zero(value.ty));
                 let is_nothing = value::compare(CompareOp::Eq, value, nothing);
@@ -203,7 +204,7 @@ impl Lowering<'_> {
         }
         let double = text
             .strip_suffix('l')
-            .filter(|it| Library::from_name(it).is_some());
+            .filter(|it| Library::from_name(it).is_some() && !it.starts_with("__"));
         if let Some(double) = double {
             let double = double.to_owned();
             let problem = CallProblem::LongDouble {
@@ -245,7 +246,7 @@ impl Lowering<'_> {
     }
 
     fn is_scalar_address(&self, argument: &Expr) -> bool {
-        let ExprKind::Unary(UnaryOp::AddressOf, operand) = &argument.kind else {
+        let ExprKind::Unary(ast::UnaryOp::AddressOf, operand) = &argument.kind else {
             return false;
         };
         operand.as_name().is_some_and(|it| {

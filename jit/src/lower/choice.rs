@@ -1,8 +1,8 @@
 //! Conditions that only decide what scalars become: both sides are computed, and the condition picks.
 //!
 //! That costs a few instructions more than a jump that is foretold, and far fewer than one that is not: in a merge of two sorted rows, or
-//! a search by halves, nobody can tell which way the next comparison goes. Of floats one scalar alone is chosen, and by what
-//! is at hand; see [`blend`](super::blend).
+//! a search by halves, nobody can tell which way the next comparison goes. Of floats those are chosen that each turn of a loop has for itself,
+//! and one alone where turns hand it on, by what is at hand; see [`blend`](super::blend).
 
 use super::blend::{choose_any, looks_for_nan};
 use super::expr::operations_of;

@@ -4,7 +4,7 @@ use super::convert::convert;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
-use strew_affine::{BinaryOp, Type};
+use strew_affine::{Access, BinaryOp, Expr, Subscript, Type};
 
 /// Whether `op` divides integers.
 pub(super) fn divides(op: BinaryOp, ty: Type) -> bool {
@@ -35,13 +35,36 @@ pub(super) fn divided(
 }
 
 /// The remainder of `operands`, whose quotient is known: a product takes a few cycles, where another division takes twenty and more.
-pub(super) fn rest(
+pub(super) fn remainder(
     builder: &mut FunctionBuilder<'_>,
     [left, right]: [Value; 2],
     quotient: Value,
 ) -> Value {
     let product = builder.ins().imul(quotient, right);
     builder.ins().isub(left, product)
+}
+
+/// Whether the quotient of `operands` is somewhere in `expr`.
+pub(super) fn has_quotient(expr: &Expr, operands: [&Expr; 2]) -> bool {
+    let here = match expr {
+        Expr::Binary(BinaryOp::Div, left, right, _) => {
+            left.is_same(operands[0]) && right.is_same(operands[1])
+        }
+        Expr::Load(access) => has_quotient_in(access, operands),
+        _ => false,
+    };
+    here || expr
+        .operands()
+        .into_iter()
+        .any(|it| has_quotient(it, operands))
+}
+
+/// Whether it is in the subscripts of `access`.
+pub(super) fn has_quotient_in(access: &Access, operands: [&Expr; 2]) -> bool {
+    access.subscripts.iter().any(|it| match it {
+        Subscript::Affine(_) => false,
+        Subscript::Computed(expr) => has_quotient(expr, operands),
+    })
 }
 
 fn guarded(builder: &mut FunctionBuilder<'_>, op: BinaryOp, left: Value, right: Value) -> Value {

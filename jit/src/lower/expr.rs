@@ -2,7 +2,7 @@
 
 use super::blend::{Blend, choose_bits, looks_for_nan};
 use super::convert::{clif_type, convert};
-use super::division::{divided, divides, rest};
+use super::division::{divided, divides, has_quotient, has_quotient_in, remainder};
 use super::function::{FunctionLowering, offset};
 use super::known::Mark;
 use super::operation;
@@ -12,6 +12,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
 use strew_affine::interpret::Oob;
+use strew_affine::visit::walk;
 use strew_affine::{BinaryOp, Expr, IterId, ScalarId, Span, Type, UnaryOp, Value as Constant};
 use strew_runtime::abi::Call;
 
@@ -133,22 +134,41 @@ impl FunctionLowering<'_, '_, '_> {
         let ty = left.ty(self.program.kernel);
         let known = right.as_divisor();
         let operands = [self.expr(left), self.expr(right)];
-        if let Some(quotient) = self.known_quotient([left, right]) {
-            return match op {
-                BinaryOp::Div => quotient,
-                _ => rest(&mut self.builder, operands, quotient),
-            };
+        if known.is_some() {
+            return divided(&mut self.builder, op, operands, ty, known);
         }
-        if known.is_none() {
+        let quotient = self.known_quotient([left, right]);
+        if quotient.is_none() {
             let zero = (self.builder.ins()).icmp_imm_s(IntCC::Equal, operands[1], 0);
             let site = Site::division(span, &self.enclosing_counters());
             self.fault_if(zero, site, None);
+            if op == BinaryOp::Rem && !self.is_divided(left, right) {
+                return divided(&mut self.builder, op, operands, ty, None);
+            }
         }
-        let value = divided(&mut self.builder, op, operands, ty, known);
-        if known.is_none() && op == BinaryOp::Div {
-            self.keep_quotient([left, right], value);
+        let quotient = quotient.unwrap_or_else(|| {
+            let quotient = divided(&mut self.builder, BinaryOp::Div, operands, ty, None);
+            self.keep_quotient([left, right], quotient);
+            quotient
+        });
+        match op {
+            BinaryOp::Div => quotient,
+            _ => remainder(&mut self.builder, operands, quotient),
         }
-        value
+    }
+
+    /// Whether the innermost loop asks for the quotient of these numbers, too.
+    fn is_divided(&self, left: &Expr, right: &Expr) -> bool {
+        let kernel = self.program.kernel;
+        let innermost = self.loops.last();
+        let body = innermost.map_or(kernel.body.as_slice(), |it| it.body());
+        let mut found = false;
+        walk(body, &mut |node, _| {
+            let mut values = node.expressions().into_iter();
+            found |= values.any(|it| has_quotient(it, [left, right]))
+                || (node.written_elements()).any(|it| has_quotient_in(it, [left, right]));
+        });
+        found
     }
 
     /// Both sides are computed when neither can fault or costs more than a branch that is taken at random.

@@ -253,7 +253,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         let (offset, own) = declared
             .field
             .map_or((0, 0), |it| (it.offset, it.own_dimensions));
-        let stride = Stride::Fixed(kernel.record_bytes(array));
+        let stride = Stride::Fixed(kernel.stride_bytes(array));
         self.bind_strided(array, (address, offset), stride, own);
     }
 

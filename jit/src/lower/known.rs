@@ -1,4 +1,4 @@
-//! What is known where code is being lowered: elements that were loaded, subscripts that were evaluated and checked. A check that
+//! What is known where code is being lowered: elements that were loaded, subscripts that were evaluated and checked, quotients. A check that
 //! another one implies would only be a jump more, and the code generator cannot tell, since it does not know what a check is for.
 //!
 //! All of it dominates what is being lowered, and nothing that it was made of has changed since. Where statements may be skipped nothing

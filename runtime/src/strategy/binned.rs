@@ -96,7 +96,8 @@ fn parts(shape: &Shape, ranges: usize) -> usize {
     shape.parts().min(full.max(shape.threads))
 }
 
-/// About how many blocks are begun, where `targets` targets are updated together: one for each range in each part of the iterations.
+/// About how many blocks are begun, one for each range in each part of the iterations, as if all targets that are updated together had as many
+/// elements.
 pub(super) fn blocks(shape: &Shape) -> u64 {
     let together = shape.elements / shape.targets.max(1);
     let ranges = Ranges::number(together, shape.bytes, shape.threads);

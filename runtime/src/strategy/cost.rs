@@ -52,6 +52,7 @@ fn unseen(shape: &Shape) -> Sample {
     let scattered = (lines as f64 / columns as f64).min(1.0);
     Sample {
         updates: 0,
+        others_repeat: true,
         repeated: 0.0,
         unforeseen: 0.0,
         scattered,
@@ -120,9 +121,7 @@ impl Costs {
         let columns_of_rows = shape.updates_of_a_row() as f64;
         // Each target has values of its own, which are gathered, written and read.
         let sorted = costs.sort * (1.0 + ONE_MORE * (shape.targets as f64 - 1.0));
-        let reached = reached_bytes(shape, &sample);
-        let lines_reached = (reached as f64 / CACHE_LINE as f64).min(trips);
-        let applied = lines_reached * machine.line(reached) * ASKED_FOR;
+        let applied = applied(shape, &sample, machine);
         // Groups of updates that are near each other have few elements in common.
         let touched = if sample.are_few() {
             0.0
@@ -156,6 +155,13 @@ impl Costs {
                 as u64,
         }
     }
+}
+
+/// What it takes to get the lines that sorted updates are applied to.
+fn applied(shape: &Shape, sample: &Sample, machine: &Machine) -> f64 {
+    let reached = reached_bytes(shape, sample);
+    let lines = (reached as f64 / CACHE_LINE as f64).min(shape.trips as f64);
+    lines * machine.line(reached) * ASKED_FOR
 }
 
 /// The bytes of the outputs that updates go to.

@@ -53,13 +53,15 @@ const FORESEEN_FROM: usize = 16;
 /// Of the lines that they fetch in advance, one out of so many is waited for all the same.
 const FORESEEN: usize = 8;
 
-/// What was seen of the keys of the largest private buffer: beside a histogram, a total says nothing of where updates go. What speaks for
-/// registers is that of the buffer for which least does. It depends on the keys, on the sizes of the buffers and on the number of iterations of
-/// the forall, never on the machine.
+/// What was seen of the keys of the largest private buffer: beside a histogram, a total says nothing of where updates go. It depends on the
+/// keys, on the sizes of the buffers and on the number of iterations of the forall, never on the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// How many updates were looked at.
     pub updates: u64,
+    /// Whether those of the other buffers go to the element of the one before, too, mostly: a body keeps elements of all buffers in registers, or
+    /// of none.
+    pub others_repeat: bool,
     /// The share of them that go to the element of the one before.
     pub repeated: f64,
     /// The share of them that go to another element than the one before where it is not foreseen: not after as many as the time before.
@@ -106,21 +108,11 @@ impl Sample {
                 .for_each(|(all, it)| all.push(it));
         }
         let sample = Self::of(keys.get(largest)?, u64::from(private.element_bytes))?;
-        // A body keeps elements of all buffers in registers, or of none.
-        let share = |all: &Vec<Vec<u32>>, count: fn(&[u32]) -> usize| {
-            let updates = all.iter().map(Vec::len).sum::<usize>().max(1);
-            all.iter().map(|it| count(it)).sum::<usize>() as f64 / updates as f64
-        };
-        let seen = || {
-            keys.iter()
-                .filter(|all| all.iter().any(|it| !it.is_empty()))
-        };
-        let repeated = seen().map(|it| share(it, repeats));
-        let unforeseen = seen().map(|it| share(it, unforeseen));
+        let others = keys.iter().enumerate();
+        let mut others = others.filter(|(number, _)| *number != largest);
         Some(Self {
             reach: sample.reach.min(private.elements),
-            repeated: repeated.fold(sample.repeated, f64::min),
-            unforeseen: unforeseen.fold(sample.unforeseen, f64::max),
+            others_repeat: others.all(|(_, keys)| repeat(keys)),
             ..sample
         })
     }
@@ -128,12 +120,13 @@ impl Sample {
     /// Whether to keep the element that was updated last in a register: it is worth more than jumps that are hard to foretell. Where
     /// other elements come next, some of those before wait for memory at once; where some come again and again, they wait for each other.
     pub fn keeps_a_register(&self) -> bool {
-        self.repeated > REPEATED && (self.is_skewed || self.unforeseen <= UNFORESEEN)
+        let repeats = self.repeated > REPEATED && (self.is_skewed || self.unforeseen <= UNFORESEEN);
+        repeats && self.others_repeat
     }
 
     /// Whether to keep several partial values of it.
     pub(super) fn keeps_partials(&self) -> bool {
-        self.repeated > LONG && self.is_foreseen()
+        self.repeated > LONG && self.is_foreseen() && self.others_repeat
     }
 
     /// Whether a jump on whether the element is the one before can be foretold, mostly.
@@ -160,6 +153,7 @@ impl Sample {
         let span = places.iter().map(|it| extent(it)).max().unwrap_or(0);
         (updates > 0).then(|| Self {
             updates: updates as u64,
+            others_repeat: true,
             repeated: share(places.iter().map(|keys| repeats(keys)).sum()),
             unforeseen: share(places.iter().map(|keys| unforeseen(keys)).sum()),
             scattered: share(lines.iter().map(|it| waited(it)).sum()),
@@ -201,6 +195,13 @@ fn largest<'j>(job: &Job<'j>) -> Option<(usize, &'j PrivateCall)> {
     let all = job.together().enumerate();
     let all = all.filter_map(|(number, together)| Some((number, together.first()?)));
     all.max_by_key(|(number, private)| (private.elements, Reverse(*number)))
+}
+
+/// Whether a register for the element before pays for updates with the keys at these places; those of which there are none do not matter.
+fn repeat(places: &[Vec<u32>]) -> bool {
+    let updates = places.iter().map(Vec::len).sum::<usize>() as f64;
+    let all = |count: fn(&[u32]) -> usize| places.iter().map(|it| count(it)).sum::<usize>() as f64;
+    updates == 0.0 || all(repeats) > REPEATED * updates && all(unforeseen) <= UNFORESEEN * updates
 }
 
 fn repeats(keys: &[u32]) -> usize {
@@ -388,6 +389,20 @@ mod tests {
     fn of(key: impl Fn(u32) -> u32) -> Sample {
         let places = (0..8).map(|place| (0..256).map(|it| key(place * 10_000 + it)).collect());
         Sample::of(&places.collect::<Vec<_>>(), 8).unwrap()
+    }
+
+    #[test]
+    fn registers_pay_where_the_keys_of_all_buffers_repeat() {
+        let sorted = of(|it| it / 16);
+        assert!(sorted.keeps_a_register());
+        let beside = Sample {
+            others_repeat: false,
+            ..sorted
+        };
+        assert!(!beside.keeps_a_register() && !beside.keeps_partials());
+        let places = |key: fn(u32) -> u32| [(0..256).map(key).collect::<Vec<_>>()];
+        assert!(repeat(&places(|it| it / 16)) && repeat(&places(|_| 7)) && repeat(&[Vec::new()]));
+        assert!(!repeat(&places(|it| it % 5)) && !repeat(&places(|it| it / 2)));
     }
 
     #[test]

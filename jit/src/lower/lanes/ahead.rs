@@ -65,7 +65,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     }
                 }
             }
-            let declared = self.program.kernel.record_bytes(access.array);
+            let declared = self.program.kernel.stride_bytes(access.array);
             is_safe &= self.arrays.get(access.array).is_none_or(
                 |array| matches!(array.stride, Stride::Fixed(bytes) if bytes == declared),
             );

@@ -1,4 +1,5 @@
 mod copies;
+mod unseen;
 
 use super::*;
 use crate::machine::{Caches, Calibration, LINES};
@@ -6,6 +7,7 @@ use crate::machine::{Caches, Calibration, LINES};
 /// What is seen of keys in no order.
 const UNORDERED: Sample = Sample {
     updates: 2048,
+    others_repeat: true,
     repeated: 0.0,
     unforeseen: 0.0,
     scattered: 1.0,
@@ -73,6 +75,7 @@ fn a_few_elements_are_blocked_wherever_they_are() {
     let of = |elements: u64, few: u64, mode: Mode| {
         let sample = Sample {
             updates: 2048,
+            others_repeat: true,
             repeated: 0.5,
             unforeseen: 0.0,
             scattered: 0.01,
@@ -109,6 +112,7 @@ fn a_few_elements_are_blocked_wherever_they_are() {
 fn keys_in_order_are_blocked_but_for_small_and_huge_outputs() {
     let sample = |span: u64| Sample {
         updates: 2048,
+        others_repeat: true,
         repeated: 0.9,
         unforeseen: 0.0,
         scattered: 0.1,
@@ -187,6 +191,7 @@ fn a_few_elements_with_most_of_the_updates_get_copies_of_larger_outputs() {
     let of = |scattered: f64, is_skewed: bool| {
         let sample = Sample {
             updates: 2048,
+            others_repeat: true,
             repeated: 0.0,
             unforeseen: 0.0,
             scattered,
@@ -275,6 +280,7 @@ fn keys_that_rise_are_divided_in_their_order() {
     };
     let risen = Sample {
         updates: 2048,
+        others_repeat: true,
         repeated: 0.5,
         unforeseen: 0.0,
         scattered: 0.1,
@@ -385,6 +391,7 @@ fn machines() -> Vec<Machine> {
 fn the_order_does_not_see_what_work_costs() {
     let sample = |span: u64| Sample {
         updates: 2048,
+        others_repeat: true,
         repeated: 0.1,
         unforeseen: 0.0,
         scattered: 0.9,
