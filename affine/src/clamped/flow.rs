@@ -302,7 +302,6 @@ impl<'f, 'k> Flow<'f, 'k> {
     }
 }
 
-/// The scalars that are set among `nodes`.
 fn is_over_parameters(expr: &Expr) -> bool {
     match expr {
         Expr::Load(_) | Expr::Local(_) | Expr::Iter(_) | Expr::Threads => false,

@@ -140,9 +140,10 @@ impl Emitter<'_> {
                 let truth = self.constant(Value::bool(true)).name;
                 self.typed(ty, &format!("arith.xori {name}, {truth} : i1"))
             }
-            UnaryOp::CountOnes => self.typed(ty, &format!("math.ctpop {name} : {of}")),
-            UnaryOp::LeadingZeros => self.typed(ty, &format!("math.ctlz {name} : {of}")),
-            UnaryOp::TrailingZeros => self.typed(ty, &format!("math.cttz {name} : {of}")),
+            UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros => {
+                let operation = counting_of(op).unwrap_or_default();
+                self.typed(ty, &format!("{operation} {name} : {of}"))
+            }
         }
     }
 
@@ -360,6 +361,16 @@ pub(super) fn operation_of(function: Function) -> Option<&'static str> {
         Function::Fmod => "arith.remf",
         _ => return None,
     })
+}
+
+/// The operation that counts bits as `op` does; `None` where it counts none.
+pub(super) fn counting_of(op: UnaryOp) -> Option<&'static str> {
+    match op {
+        UnaryOp::CountOnes => Some("math.ctpop"),
+        UnaryOp::LeadingZeros => Some("math.ctlz"),
+        UnaryOp::TrailingZeros => Some("math.cttz"),
+        UnaryOp::Neg | UnaryOp::BitNot | UnaryOp::Not => None,
+    }
 }
 
 /// The width in MLIR, where a truth is one bit.

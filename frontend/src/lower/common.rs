@@ -4,7 +4,7 @@
 //! subexpressions, as C spells them twice. Statements that come to speak of one element may be reductions then.
 
 use crate::locals::{for_each_local_mut, for_each_own_use_mut};
-use crate::recognize::{self, SizesByForm};
+use crate::recognize;
 use std::collections::{BTreeSet, HashMap};
 use strew_affine::visit::{arrays_written_in, for_each_load, reads, scalars_set_in};
 use strew_affine::{Expr, Kernel, LocalId, Node};
@@ -149,16 +149,12 @@ fn recognized(kernel: &Kernel, node: Node) -> Vec<Node> {
             then,
             otherwise,
             span,
-        } if otherwise.is_empty() => {
-            let sizes = &mut SizesByForm;
-            let found = recognize::guarded(kernel, (&condition, span), &then, sizes);
-            vec![found.unwrap_or(Node::ScfIf {
-                condition,
-                then,
-                otherwise,
-                span,
-            })]
-        }
+        } => vec![recognize::branch(
+            kernel,
+            (condition, span),
+            then,
+            otherwise,
+        )],
         _ => vec![node],
     }
 }

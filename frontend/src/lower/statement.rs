@@ -7,7 +7,7 @@ use crate::initializer;
 use crate::problem::{
     ControlFlowProblem, DeclarationProblem, InitializerProblem, Problem, Unsupported,
 };
-use crate::recognize::{self, SizesByForm};
+use crate::recognize;
 use crate::types::{self, Named, Position};
 use strew_affine::{CompareOp, Expr as Computation, Label, Node, Span, Type, UnaryOp, Value};
 
@@ -187,18 +187,8 @@ impl Lowering<'_> {
             } else {
                 (condition.expr, then, otherwise)
             };
-        if otherwise.is_empty()
-            && let Some(reduction) =
-                recognize::guarded(&self.kernel, (&condition, span), &then, &mut SizesByForm)
-        {
-            return reduction;
-        }
-        Node::ScfIf {
-            condition,
-            then: then.into(),
-            otherwise: otherwise.into(),
-            span,
-        }
+        let (then, otherwise) = (then.into(), otherwise.into());
+        recognize::branch(&self.kernel, (condition, span), then, otherwise)
     }
 
     /// `!condition`. A comparison is turned round, which on floats only `==` and `!=` can be: a NaN is not less than anything,

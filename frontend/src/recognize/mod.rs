@@ -77,6 +77,26 @@ impl Held<'_> {
     }
 }
 
+/// `if (condition) then else otherwise`, a reduction if it is one, for a condition at `span`.
+pub(crate) fn branch(
+    kernel: &Kernel,
+    (condition, span): (Expr, Span),
+    then: Block,
+    otherwise: Block,
+) -> Node {
+    let sizes = &mut SizesByForm;
+    let reduction = match otherwise.is_empty() {
+        true => guarded(kernel, (&condition, span), &then, sizes),
+        false => None,
+    };
+    reduction.unwrap_or(Node::ScfIf {
+        condition,
+        then,
+        otherwise,
+        span,
+    })
+}
+
 /// `if (condition) body` as a reduction if it is one, perhaps under a part of the condition, which stands at `span`.
 pub(crate) fn guarded(
     kernel: &Kernel,

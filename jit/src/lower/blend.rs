@@ -1,10 +1,8 @@
 //! Choices of floats without a jump: the code generator has one for most of them, and where nobody can tell which side is next, it costs more than all
 //! the rest of a loop. Of 2 million sums of one of two floats, 2 ms take the place of 11.
 
-use super::atomic::bits_of;
-use super::convert::clif_type;
 use super::operation::{choose, compare, splat, vector_of};
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::{CompareOp, Expr, Type, UnaryOp};
 
@@ -59,28 +57,18 @@ pub(super) fn looks_for_nan(condition: &Expr) -> bool {
     }
 }
 
-/// One of two values by any condition.
-pub(super) fn choose_any(
-    builder: &mut FunctionBuilder<'_>,
-    condition: Value,
-    sides: [Value; 2],
-) -> Value {
-    match builder.func.dfg.value_type(sides[0]) {
-        types::F32 => choose_bits(builder, condition, sides, Type::F32),
-        types::F64 => choose_bits(builder, condition, sides, Type::F64),
-        _ => builder.ins().select(condition, sides[0], sides[1]),
-    }
-}
-
-/// One of two floats of type `ty` by any condition: their bits, since the code generator chooses integers without a jump.
+/// One of two values by any condition. Of floats their bits: the code generator chooses integers without a jump.
 pub(super) fn choose_bits(
     builder: &mut FunctionBuilder<'_>,
     condition: Value,
     sides: [Value; 2],
-    ty: Type,
 ) -> Value {
+    let ty = builder.func.dfg.value_type(sides[0]);
+    if !ty.is_float() {
+        return builder.ins().select(condition, sides[0], sides[1]);
+    }
     let flags = MemFlagsData::new();
-    let [then, otherwise] = sides.map(|it| builder.ins().bitcast(bits_of(ty), flags, it));
+    let [then, otherwise] = sides.map(|it| builder.ins().bitcast(ty.as_int(), flags, it));
     let chosen = builder.ins().select(condition, then, otherwise);
-    builder.ins().bitcast(clif_type(ty), flags, chosen)
+    builder.ins().bitcast(ty, flags, chosen)
 }

@@ -4,7 +4,7 @@
 //! a search by halves, nobody can tell which way the next comparison goes. Of floats those are chosen that each turn of a loop has for itself,
 //! and one alone where turns hand it on, by what is at hand; see [`blend`](super::blend).
 
-use super::blend::{choose_any, looks_for_nan};
+use super::blend::{choose_bits, looks_for_nan};
 use super::expr::operations_of;
 use super::function::{Binding, FunctionLowering};
 use crate::CompileError;
@@ -50,7 +50,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.scoped(|function| function.nodes(sides[1]))?;
         let otherwise = self.values_of(&targets);
         for ((variable, then), (_, otherwise)) in then.into_iter().zip(otherwise) {
-            let picked = choose_any(&mut self.builder, condition, [then, otherwise]);
+            let picked = choose_bits(&mut self.builder, condition, [then, otherwise]);
             self.builder.def_var(variable, picked);
         }
         self.pick_early(condition, &targets);
@@ -149,8 +149,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         });
         for node in sides.into_iter().flatten() {
             if let Node::Declare { local, value } = node {
-                let is_constant = !self.program.kernel.locals[*local].mutable;
-                (is_constant && self.is_cheap(value, &mut cost)).then_some(())?;
+                self.is_cheap_let(*local, value, &mut cost).then_some(())?;
                 continue;
             }
             let variable = self.cheap_target(node, &mut cost)?;
@@ -159,6 +158,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
         }
         (cost.operations <= MOST_OPERATIONS).then_some(targets)
+    }
+
+    /// Whether `local` is declared with `value` for good, and that is cheap.
+    pub(super) fn is_cheap_let(&self, local: LocalId, value: &Expr, cost: &mut Cost<'_>) -> bool {
+        !self.program.kernel.locals[local].mutable && self.is_cheap(value, cost)
     }
 
     /// The scalar that the statement `node` sets, if it is of that kind; adds what it takes to `cost`.

@@ -201,12 +201,12 @@ impl FunctionLowering<'_, '_, '_> {
         let ty = sides[0].ty(kernel);
         let compares_floats =
             matches!(condition, Expr::Compare(_, left, _) if left.ty(kernel) == ty);
-        let is_left_alone = !ty.is_float() || compares_floats || looks_for_nan(condition);
+        let is_left_alone = compares_floats || looks_for_nan(condition);
         let condition = self.expr(condition);
         let [then, otherwise] = sides.map(|it| self.expr(it));
         match is_left_alone {
             true => self.builder.ins().select(condition, then, otherwise),
-            false => choose_bits(&mut self.builder, condition, [then, otherwise], ty),
+            false => choose_bits(&mut self.builder, condition, [then, otherwise]),
         }
     }
 

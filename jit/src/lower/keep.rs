@@ -72,8 +72,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn add_kept(&self, node: &Node, kept: &mut Kept<'_>) -> Option<()> {
         match node {
             Node::Declare { local, value } => {
-                let is_constant = !self.program.kernel.locals[*local].mutable;
-                (is_constant && self.is_cheap(value, &mut kept.cost)).then_some(())
+                let cost = &mut kept.cost;
+                self.is_cheap_let(*local, value, cost).then_some(())
             }
             Node::Assign {
                 place: Place::Element(access),

@@ -217,10 +217,7 @@ impl FunctionLowering<'_, '_, '_> {
 
 fn has_affine_subscripts(expr: &Expr) -> bool {
     let mut are_affine = true;
-    for_each_load(expr, &mut |access| {
-        let mut subscripts = access.subscripts.iter();
-        are_affine &= subscripts.all(|it| matches!(it, Subscript::Affine(_)));
-    });
+    for_each_load(expr, &mut |access| are_affine &= access.is_affine());
     are_affine
 }
 

@@ -122,14 +122,7 @@ impl Costs {
         // Each target has values of its own, which are gathered, written and read.
         let sorted = costs.sort * (1.0 + ONE_MORE * (shape.targets as f64 - 1.0));
         let applied = applied(shape, &sample, machine);
-        // Groups of updates that are near each other have few elements in common.
-        let touched = if sample.are_few() {
-            0.0
-        } else if sample.is_local(shape.elements) {
-            2.0
-        } else {
-            groups
-        };
+        let touched = touched(shape, &sample, groups);
         Self {
             serial: (others + gathering + trips * each) as u64,
             dense: (shared + (trips * each + elements * groups * costs.merge) / threads) as u64,
@@ -154,6 +147,17 @@ impl Costs {
                 + (trips * (MOVED * sorted + sample.repeated * costs.wait) + applied) / threads)
                 as u64,
         }
+    }
+}
+
+/// How many of `groups` of updates touch an element: those that are near each other have few elements in common.
+fn touched(shape: &Shape, sample: &Sample, groups: f64) -> f64 {
+    if sample.are_few() {
+        0.0
+    } else if sample.is_local(shape.elements) {
+        2.0
+    } else {
+        groups
     }
 }
 

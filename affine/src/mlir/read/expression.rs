@@ -3,7 +3,7 @@
 use super::index::in_range;
 use super::token::Attributes;
 use super::{Checked, Division, Known, ReadError, Reader, Token, labels, name_of};
-use crate::mlir::expression::operation_of;
+use crate::mlir::expression::{counting_of, operation_of};
 use crate::{
     AffineExpr, BinaryOp, CompareOp, Condition, Expr, Function, Relation, Span, Type, UnaryOp,
     Value, Variable,
@@ -249,13 +249,8 @@ impl<'t> Reader<'_, 't> {
 
     /// An operation of the dialect `math`.
     fn of_library(&mut self, word: &str, span: Span) -> Checked<Known> {
-        let counts = match word {
-            "math.ctpop" => Some(UnaryOp::CountOnes),
-            "math.ctlz" => Some(UnaryOp::LeadingZeros),
-            "math.cttz" => Some(UnaryOp::TrailingZeros),
-            _ => None,
-        };
-        if let Some(op) = counts {
+        let mut counting = UnaryOp::COUNTING.into_iter();
+        if let Some(op) = counting.find(|it| counting_of(*it) == Some(word)) {
             let operand = self.expr()?;
             self.tokens.attributes()?;
             self.end_of_type()?;
