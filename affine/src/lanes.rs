@@ -11,9 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 mod along;
 mod distance;
+mod gathered;
 mod in_turn;
 
 pub use distance::windows;
+pub use gathered::Gathering;
 
 /// The bytes of a vector.
 pub const VECTOR_BYTES: u32 = 16;
@@ -111,6 +113,9 @@ impl<'k> Lanes<'k> {
         }
         let (together, _) = found.split(body);
         found.check_updated(together).map_err(|it| (it, here))?;
+        if found.is_condition_in_doubt(body) {
+            return Err((Obstacle::Nested, here));
+        }
         let types = found.types(together).into_iter();
         match types.min_by_key(|ty| ty.bytes()) {
             Some(ty) if VECTOR_BYTES / ty.bytes() > count => {
@@ -249,7 +254,7 @@ impl<'k> Lanes<'k> {
                 combiner,
                 values,
                 ..
-            } if self.gathers_nothing(places, combiner)
+            } if self.gathering(places, combiner).is_some()
                 && places.iter().all(is_there)
                 && !values.iter().any(|it| self.may_fail(it)) =>
             {
@@ -408,30 +413,6 @@ impl<'k> Lanes<'k> {
             BinaryOp::Shl | BinaryOp::Shr => ty.bytes() > 1 && !self.varies(right),
             _ => is_lane_operation(op, ty),
         }
-    }
-
-    /// Whether there is something that `combiner` changes nothing by in what lanes gather for `places`.
-    fn gathers_nothing(&self, places: &[Place], combiner: &Combiner) -> bool {
-        let ty = self.gathered(places, combiner);
-        ty.is_some_and(|ty| combiner.has_two_sided_identity(&[ty]))
-    }
-
-    /// The type of the only one of `places`, if it is the same in all lanes, each lane can gather its updates by `combiner` in one of its
-    /// own, and all those be combined at the end: the combiner has an identity, a vector form, and does not mind the order. It may round.
-    pub fn gathered(&self, places: &[Place], combiner: &Combiner) -> Option<Type> {
-        let ty = match places {
-            [Place::Local(local)] if !self.is_own(*local) => self.kernel.locals[*local].ty,
-            [Place::Element(access)] if !self.is_varying(access) => {
-                self.kernel.arrays[access.array].element
-            }
-            _ => return None,
-        };
-        let bodies = combiner.bodies(&[ty])?;
-        let can = combiner.identity(&[ty]).is_some()
-            && combiner.is_commutative(&[ty])
-            && ty != Type::Bool
-            && bodies.iter().all(|it| combines_lanes(it, ty));
-        can.then_some(ty)
     }
 
     /// An element that is the same in all lanes may be written when the groups are over, so nothing else in `body` may use its array.

@@ -62,8 +62,8 @@ pub use affine_value::AffineValues;
 pub use block::Block;
 pub use combiner::{
     Add, AddSaturating, ArgExtremum, Bitwise, BrokenLaw, Combine, CombineError, Combiner, Declared,
-    Extreme, Extremum, Host, HostAddress, HostFunction, Last, LibraryExtremum, Logical, Mul,
-    Panicked, Ties, broken_law,
+    Extreme, Extremum, Host, HostAddress, HostFunction, KeptExtremum, Last, LibraryExtremum,
+    Logical, Mul, Order, Panicked, Ties, broken_law,
 };
 pub use counter::{Counter, Whiles, variable_of_while};
 pub use element::Elements;

@@ -85,6 +85,18 @@ fn every_spelling_of_an_update_is_one_reduction() {
         ("uu[m] = MIN(u, uu[m]);", "uu[m] reduce(min) u"),
         ("x[m] = MAX(f, x[m]);", "x[m] reduce(max) f"),
         ("x[m] = MIN(f, x[m]);", "x[m] reduce(min) f"),
+        ("x[m] = MAX(x[m], f);", "x[m] reduce(max_kept) f"),
+        ("x[m] = MIN(x[m], f);", "x[m] reduce(min_kept) f"),
+        ("x[m] = x[m] > f ? x[m] : f;", "x[m] reduce(max_kept) f"),
+        (
+            "if (!(f <= x[m])) x[m] = f;",
+            "x[m] reduce(max_kept_first) f",
+        ),
+        (
+            "x[m] = !(x[m] <= f) ? f : x[m];",
+            "x[m] reduce(min_kept_first) f",
+        ),
+        ("x[m] = f < x[m] ? x[m] : f;", "x[m] reduce(max_kept) f"),
         ("if (!(n <= k[m])) k[m] = n;", "k[m] reduce(max) n"),
         ("z[k[0]][m] += f;", "z[k[0], m] reduce(add) f"),
         (
@@ -101,12 +113,6 @@ fn what_only_looks_like_a_reduction_stays_in_order() {
         "x[m] += d;",
         "k[m] += 0.5;",
         "k[m] += f;",
-        // NaN and ties are treated otherwise than the combiner treats them.
-        "if (!(f <= x[m])) x[m] = f;",
-        "x[m] = MAX(x[m], f);",
-        "x[m] = MIN(x[m], f);",
-        "x[m] = x[m] > f ? x[m] : f;",
-        "x[m] = !(x[m] >= f) ? f : x[m];",
         // The value is compared in one type and stored in another.
         "if (n > c[m]) c[m] = n;",
         "if (u > k[m]) k[m] = u;",

@@ -349,8 +349,8 @@ fn gathers_what_rounds(lanes: &Lanes<'_>, body: &[Node]) -> bool {
             places, combiner, ..
         } = node
         {
-            let ty = lanes.gathered(places, combiner);
-            any |= ty.is_some_and(|ty| !combiner.is_exact(&[ty]));
+            let gathering = lanes.gathering(places, combiner);
+            any |= gathering.is_some_and(|it| !it.by.is_exact(&[it.ty]));
         }
     });
     any

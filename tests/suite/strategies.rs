@@ -415,7 +415,7 @@ fn partial_sums_are_added_by_turns() {
 }
 
 /// Updates that mean something in the order of the loop alone.
-const IN_ORDER: [(&str, &str); 6] = [
+const IN_ORDER: [(&str, &str); 8] = [
     ("last", "out[key[i]] = x[i];"),
     ("last", "if (x[i] > 3) out[key[i]] = x[i];"),
     (
@@ -425,13 +425,26 @@ const IN_ORDER: [(&str, &str); 6] = [
     ("land", "out[key[i]] = out[key[i]] && x[i] > 5;"),
     ("lor", "out[key[i]] = x[i] > 50 || out[key[i]];"),
     ("lor", "out[key[i]] = out[key[i]] || x[i] == 7;"),
+    (
+        "max_kept",
+        "out[key[i]] = out[key[i]] > x[i] ? out[key[i]] : x[i];",
+    ),
+    (
+        "min_kept_first",
+        "out[key[i]] = x[i] >= out[key[i]] ? out[key[i]] : x[i];",
+    ),
 ];
 
 #[test]
 fn what_has_no_other_order_is_run_in_its_own() {
     for (name, statement) in IN_ORDER {
         for ty in Type::NUMBERS {
-            if ty.is_float() && name != "last" {
+            let is_defined = match name {
+                "last" => true,
+                "land" | "lor" => ty.is_integer(),
+                _ => ty.is_float(),
+            };
+            if !is_defined {
                 continue;
             }
             let kernel = kernel(ty, statement);

@@ -1,4 +1,4 @@
-use super::{Combine, held, incoming, is_number, number, only};
+use super::{Combine, Combiner, Order, held, incoming, is_number, number, only};
 use crate::{CompareOp, Expr, Type, Value};
 
 /// Which end of the order is looked for.
@@ -26,6 +26,23 @@ pub(super) fn replaces(extreme: Extreme, ties: Ties) -> CompareOp {
         (Extreme::Least, Ties::Last) => CompareOp::Le,
         (Extreme::Greatest, Ties::First) => CompareOp::Gt,
         (Extreme::Greatest, Ties::Last) => CompareOp::Ge,
+    }
+}
+
+/// What holds of `held` and `incoming`, in this order, if what is held is kept.
+fn keeps(extreme: Extreme, ties: Ties) -> CompareOp {
+    match ties {
+        Ties::First => replaces(extreme, Ties::Last),
+        Ties::Last => replaces(extreme, Ties::First),
+    }
+}
+
+/// Zeros of both signs are equal, and the first or the last of them is left.
+fn order_of(ty: Option<Type>) -> Order {
+    match ty {
+        Some(ty) if ty.is_float() => Order::AnyButOfZeros,
+        Some(ty) if ty.is_integer() => Order::Any,
+        _ => Order::OfLoop,
     }
 }
 
@@ -68,9 +85,12 @@ impl Combine for Extremum {
         only(types).is_some_and(Type::is_integer)
     }
 
-    /// Zeros of both signs are equal, and the first or the last of them is left.
     fn is_commutative(&self, types: &[Type]) -> bool {
-        only(types).is_some_and(Type::is_integer)
+        self.order(types) == Order::Any
+    }
+
+    fn order(&self, types: &[Type]) -> Order {
+        order_of(only(types))
     }
 
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
@@ -116,17 +136,63 @@ impl Combine for LibraryExtremum {
         self.identity(types).is_some()
     }
 
+    fn order(&self, types: &[Type]) -> Order {
+        order_of(only(types).filter(|ty| ty.is_float()))
+    }
+
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
         only(types).filter(|ty| ty.is_float())?;
-        // What is held stays where it would replace what is incoming, had that come first; of equals, where the first is to be left.
-        let stays = match self.ties {
-            Ties::First => replaces(self.extreme, Ties::Last),
-            Ties::Last => replaces(self.extreme, Ties::First),
-        };
         let is_nan = Expr::compare(CompareOp::Ne, incoming(0), incoming(0));
-        let stays = Expr::compare(stays, held(0), incoming(0));
-        let number = Expr::select(stays, held(0), incoming(0));
+        let is_kept = Expr::compare(keeps(self.extreme, self.ties), held(0), incoming(0));
+        let number = Expr::select(is_kept, held(0), incoming(0));
         Some(vec![Expr::select(is_nan, held(0), number)])
+    }
+
+    fn is_exact(&self, _: &[Type]) -> bool {
+        true
+    }
+}
+
+/// The least or greatest value by a comparison that begins with what is held, as the macro `MAX(h, x)` means it, which is `h > x ? h : x`:
+/// a NaN replaces what is held, and is replaced by whatever comes next.
+///
+/// There is no identity, since what stands in front of a NaN counts no more. So updates by it are made in their order, which several
+/// threads can do that share the elements among them.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptExtremum {
+    /// `<` or `>`.
+    pub extreme: Extreme,
+    /// Whether the comparison is strict: the last of equals is left then.
+    pub ties: Ties,
+}
+
+impl Combine for KeptExtremum {
+    fn name(&self) -> &str {
+        match (self.extreme, self.ties) {
+            (Extreme::Least, Ties::First) => "min_kept_first",
+            (Extreme::Least, Ties::Last) => "min_kept",
+            (Extreme::Greatest, Ties::First) => "max_kept_first",
+            (Extreme::Greatest, Ties::Last) => "max_kept",
+        }
+    }
+
+    fn identity(&self, _: &[Type]) -> Option<Vec<Value>> {
+        None
+    }
+
+    fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
+        only(types).filter(|ty| ty.is_float())?;
+        let is_kept = keeps(self.extreme, self.ties);
+        let is_kept = Expr::compare(is_kept, held(0), incoming(0));
+        Some(vec![Expr::select(is_kept, held(0), incoming(0))])
+    }
+
+    fn order(&self, types: &[Type]) -> Order {
+        let Self { extreme, ties } = *self;
+        match self.bodies(types) {
+            Some(_) => Order::AnyButOfZerosAndNan(Combiner::new(Extremum { extreme, ties })),
+            None => Order::OfLoop,
+        }
     }
 
     fn is_exact(&self, _: &[Type]) -> bool {

@@ -119,6 +119,69 @@ fn where_operands_may_be_exchanged_it_is_said() {
     assert_eq!(unsaid, [""; 0]);
 }
 
+/// `held` with `updates` combined into it, in their order.
+fn in_order(combiner: &Combiner, held: Value, updates: &[Value]) -> Value {
+    let combine = |held, update: &Value| combined(combiner, &[held], &[*update])[0];
+    updates.iter().fold(held, combine)
+}
+
+#[test]
+fn other_orders_differ_only_where_it_is_said_that_they_do() {
+    let is_nan = |it: &Value| it.as_float().is_some_and(f64::is_nan);
+    let is_zero = |it: &Value| it.as_float() == Some(0.0);
+    let is_negative = |it: &Value| it.as_float().is_some_and(f64::is_sign_negative);
+    let mut exempt = 0;
+    for combiner in all().into_iter().filter(|it| it.parts() == 1) {
+        for ty in Type::ELEMENTS {
+            let order = combiner.order(&[ty]);
+            let by = match &order {
+                Order::OfLoop => continue,
+                Order::Any | Order::AnyButOfZeros => combiner.clone(),
+                Order::AnyButOfZerosAndNan(by) => by.clone(),
+            };
+            let minds_nan = matches!(order, Order::AnyButOfZerosAndNan(_));
+            let identity = by.identity(&[ty]).expect("an identity")[0];
+            let samples = samples(ty);
+            for (held, a) in samples
+                .iter()
+                .flat_map(|it| samples.iter().map(move |a| (*it, *a)))
+            {
+                for (b, c) in samples
+                    .iter()
+                    .flat_map(|it| samples.iter().map(move |c| (*it, *c)))
+                {
+                    let expected = in_order(&combiner, held, &[a, b, c]);
+                    for updates in [
+                        [a, b, c],
+                        [a, c, b],
+                        [b, a, c],
+                        [b, c, a],
+                        [c, a, b],
+                        [c, b, a],
+                    ] {
+                        let gathered = in_order(&by, identity, &updates);
+                        let found = combined(&combiner, &[held], &[gathered])[0];
+                        let mut zeros = updates.iter().filter(|it| is_zero(it));
+                        let has_plus = zeros.clone().any(|it| !is_negative(it));
+                        let both = has_plus && zeros.any(is_negative) && is_zero(&gathered);
+                        let nan = updates.iter().any(is_nan) || gathered == identity;
+                        let may_differ = match order {
+                            Order::Any => !combiner.is_exact(&[ty]),
+                            _ => both || minds_nan && nan,
+                        };
+                        exempt += u32::from(may_differ);
+                        assert!(
+                            may_differ || same(&[found], &[expected]),
+                            "{combiner} on {ty}: {held:?} {updates:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(exempt > 0);
+}
+
 #[test]
 fn an_identity_that_is_called_two_sided_gives_back_what_comes() {
     let mut others = Vec::new();

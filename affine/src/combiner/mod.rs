@@ -8,6 +8,7 @@ mod extremum;
 mod host;
 mod last;
 mod laws;
+mod order;
 mod pair;
 mod saturating;
 mod trial;
@@ -18,9 +19,10 @@ pub use arithmetic::{Add, Mul};
 pub use bits::Bitwise;
 pub use declared::Declared;
 pub(crate) use declared::{HELD, INCOMING, replace_leaves};
-pub use extremum::{Extreme, Extremum, LibraryExtremum, Ties};
+pub use extremum::{Extreme, Extremum, KeptExtremum, LibraryExtremum, Ties};
 pub use host::{Host, HostAddress, HostFunction, Panicked};
 pub use last::Last;
+pub use order::Order;
 pub use pair::ArgExtremum;
 pub use saturating::AddSaturating;
 pub use trial::{BrokenLaw, broken_law};
@@ -85,6 +87,14 @@ pub trait Combine: fmt::Debug + Send + Sync {
         false
     }
 
+    /// In which order updates may be combined, if somebody looks afterwards whether another one was told.
+    fn order(&self, types: &[Type]) -> Order {
+        match self.is_commutative(types) && self.identity(types).is_some() {
+            true => Order::Any,
+            false => Order::OfLoop,
+        }
+    }
+
     /// Whether regrouping never changes a bit of the result on parts of these types.
     fn is_exact(&self, types: &[Type]) -> bool;
 }
@@ -110,6 +120,7 @@ impl Combiner {
         let mut all = vec![Self::new(Add), Self::new(Mul)];
         all.extend(ends.map(|(extreme, ties)| Self::new(Extremum { extreme, ties })));
         all.extend(ends.map(|(extreme, ties)| Self::new(LibraryExtremum { extreme, ties })));
+        all.extend(ends.map(|(extreme, ties)| Self::new(KeptExtremum { extreme, ties })));
         all.extend([Bitwise::And, Bitwise::Or, Bitwise::Xor].map(Self::new));
         all.extend(ends.map(|(extreme, ties)| Self::new(ArgExtremum { extreme, ties })));
         all.extend([Logical::And, Logical::Or].map(Self::new));

@@ -592,7 +592,7 @@ kernel @k(n: i64, x: f64[n], out: f64[n], h: u8[n]) {
             ),
             (
                 "x[0] reduce(plus) 0.5",
-                "plus: no combiner is called `plus`; there are add, mul, min, max, min_last, max_last, fmin_first, fmax_first, fmin, fmax, and, or, xor, argmin, argmax, argmin_last, argmax_last, land, lor, last, add_sat(LIMIT), and what a `reduction` in front of the kernel declares",
+                "plus: no combiner is called `plus`; there are add, mul, min, max, min_last, max_last, fmin_first, fmax_first, fmin, fmax, min_kept_first, max_kept_first, min_kept, max_kept, and, or, xor, argmin, argmax, argmin_last, argmax_last, land, lor, last, add_sat(LIMIT), and what a `reduction` in front of the kernel declares",
             ),
             ("x[0] reduce(xor) 0.5", "xor: `xor` is not defined on f64"),
             (

@@ -41,10 +41,7 @@ impl Held<'_> {
             (Function::Fmin, false) => "fmin_first",
             _ => return None,
         };
-        let incoming = self.stored_as_compared(incoming, incoming)?;
-        let combiner = Combiner::from_name(combiner)?;
-        combiner.bodies(&[self.ty])?;
-        Some((combiner, incoming))
+        self.chosen(combiner, incoming, incoming)
     }
 
     /// `if (condition) held = value`
@@ -63,22 +60,36 @@ impl Held<'_> {
             CompareOp::Le => "min_last",
             CompareOp::Eq | CompareOp::Ne => return None,
         };
-        let incoming = self.stored_as_compared(compared, value)?;
-        Some((Combiner::from_name(combiner)?, incoming))
+        self.chosen(combiner, compared, value)
     }
 
-    /// What is kept when the condition holds is replaced when it does not, which only integers can turn round: a comparison with a
-    /// NaN does not hold, and neither does its opposite. With floats a NaN would replace what is held, and be replaced by whatever
-    /// comes next, so that what is before it counts or not by where the NaN stands: that is no reduction.
+    /// An update by `combiner`, if what is `stored` is what was `compared`.
+    fn chosen(&self, combiner: &str, compared: &Expr, stored: &Expr) -> Option<Update> {
+        let incoming = self.stored_as_compared(compared, stored)?;
+        let combiner = Combiner::from_name(combiner)?;
+        combiner.bodies(&[self.ty])?;
+        Some((combiner, incoming))
+    }
+
+    /// What is kept when the condition holds is replaced when it does not, which integers can turn round. Floats cannot: a comparison
+    /// with a NaN does not hold, and neither does its opposite.
     fn replaced_unless(&self, condition: &Expr, value: &Expr) -> Option<Update> {
         let Expr::Compare(op, left, right) = condition else {
             return None;
         };
-        if !self.ty.is_integer() || !left.ty(self.kernel).is_integer() {
-            return None;
+        if self.ty.is_integer() && left.ty(self.kernel).is_integer() {
+            let condition = Expr::compare(op.opposite(), (**left).clone(), (**right).clone());
+            return self.replaced_when(&condition, value);
         }
-        let condition = Expr::compare(op.opposite(), (**left).clone(), (**right).clone());
-        self.replaced_when(&condition, value)
+        let (op, compared) = self.compared(condition)?;
+        let combiner = match op.mirrored() {
+            CompareOp::Gt => "max_kept",
+            CompareOp::Lt => "min_kept",
+            CompareOp::Ge => "max_kept_first",
+            CompareOp::Le => "min_kept_first",
+            CompareOp::Eq | CompareOp::Ne => return None,
+        };
+        self.chosen(combiner, compared, value)
     }
 
     /// How `condition` compares a value with what is held, the value on the left.

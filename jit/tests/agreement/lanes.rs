@@ -701,7 +701,7 @@ fn lanes_that_there_are_not_are_refused() {
         ),
         (
             "lanes 4",
-            "scf.if a[j] > 1.0 { out[0] reduce(min) a[j] }",
+            "out[j] = out[j] + a[j] scf.if a[j] > 1.0 { s reduce(min) a[j] }",
             "more in it",
         ),
         ("lanes 4", "out[j] = sin(a[j])", "`sin`"),

@@ -4,6 +4,7 @@ mod across;
 mod combiners;
 mod common;
 mod contracted;
+mod extrema;
 mod folded;
 mod guards;
 mod known;
@@ -202,6 +203,8 @@ fn choices_between_floats_one_by_one() {
             "fmin",
             "fmax",
             "fmin_first",
+            "max_kept",
+            "min_kept_first",
         ] {
             one_by_one(&format!("reduce({combiner}) b[i]"));
         }

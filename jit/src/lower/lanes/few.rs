@@ -1,6 +1,7 @@
 //! Loops in lanes that are known to have few turns are no loops.
 
 use super::Group;
+use super::gather::Gathered;
 use crate::CompileError;
 use crate::lower::function::FunctionLowering;
 use crate::lower::loops::{Counted, writes_elements_alone};
@@ -102,10 +103,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.forget_turn(counted.iter, counted.body);
         }
         self.loops.pop();
-        for it in gathered {
-            self.end_gathering(it);
-        }
-        if group.looks_ahead() {
+        let is_left = group.looks_ahead() || gathered.iter().any(Gathered::is_in_doubt);
+        self.end_gathering(gathered, (first, one_by_one));
+        if is_left {
             self.builder.ins().jump(behind, &[]);
             self.forget_since(mark);
             self.builder.switch_to_block(one_by_one);

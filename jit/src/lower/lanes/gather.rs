@@ -8,11 +8,12 @@ use super::Group;
 use super::value::{self, InLanes};
 use super::vectors::{Side, Vectors};
 use crate::promoted::few_elements;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
-use strew_affine::lanes::Lanes;
+use strew_affine::lanes::{Gathering, Lanes};
 use strew_affine::visit::{Loop, walk};
-use strew_affine::{Access, Combiner, Expr, Node, Place, Type};
+use strew_affine::{Access, Combiner, Expr, Node, Order, Place, Type, Value as Constant};
 
 /// What is gathered for a scalar or an element.
 pub(super) struct Gathered<'k> {
@@ -21,13 +22,24 @@ pub(super) struct Gathered<'k> {
     held: InRegisters,
 }
 
+impl Gathered<'_> {
+    /// Whether all turns may have to be made again, in their order.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.held.gathering.is_in_doubt()
+    }
+}
+
 /// Where it is gathered.
 #[derive(Clone, Debug)]
 pub(super) struct InRegisters {
-    ty: Type,
-    /// In all lanes, what changes nothing.
+    gathering: Gathering,
+    /// What changes nothing.
+    identity: Constant,
+    /// The same in all lanes.
     nothing: Value,
     vectors: Vec<Variable>,
+    /// Which lanes have met a NaN, all ones where one has, if somebody wants to know.
+    unordered: Option<Variable>,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -39,50 +51,90 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Vec<Gathered<'k>> {
         let mut found = Vec::new();
         for (places, combiner) in updates(group.lanes.split(body).0) {
-            let Some(ty) = group.lanes.gathered(places, combiner) else {
+            let gathering = group.lanes.gathering(places, combiner);
+            let may = |it: &Gathering| self.may_gather(&group.lanes, body, places, it);
+            let Some(gathering) = gathering.filter(may) else {
                 continue;
             };
             // What is the same in all lanes may be narrower than what has to fill vectors.
-            if group.count < value::per_vector(ty) {
-                continue;
+            let vectors = group.count / value::per_vector(gathering.ty);
+            let identity = gathering.by.identity(&[gathering.ty]).unwrap_or_default();
+            if let Some(identity) = identity.first().filter(|_| vectors > 0) {
+                let held = self.begin_registers(gathering, *identity, vectors);
+                group.gathered.insert(places.as_ptr(), held.clone());
+                found.push(Gathered {
+                    places,
+                    combiner,
+                    held,
+                });
             }
-            let identity = combiner.identity(&[ty]).and_then(|it| it.first().copied());
-            let may = self.may_gather(&group.lanes, body, (places, combiner, ty));
-            let Some(identity) = identity.filter(|_| may) else {
-                continue;
-            };
-            let identity = operation::constant(&mut self.builder, identity);
-            let vector = operation::vector_of(ty);
-            let identity = self.builder.ins().splat(vector, identity);
-            let vectors = 0..group.count / value::per_vector(ty);
-            let mut begin = || {
-                let variable = self.builder.declare_var(vector);
-                self.builder.def_var(variable, identity);
-                variable
-            };
-            let held = InRegisters {
-                ty,
-                nothing: identity,
-                vectors: vectors.map(|_| begin()).collect(),
-            };
-            group.gathered.insert(places.as_ptr(), held.clone());
-            found.push(Gathered {
-                places,
-                combiner,
-                held,
-            });
         }
         found
     }
 
-    /// Whether lanes may gather updates of `places` by `combiner` in `body`. In some shapes of the body of a forall the loop has no lanes if it
+    fn begin_registers(
+        &mut self,
+        gathering: Gathering,
+        identity: Constant,
+        vectors: u32,
+    ) -> InRegisters {
+        let vector = operation::vector_of(gathering.ty);
+        let nothing = operation::constant(&mut self.builder, identity);
+        let nothing = self.builder.ins().splat(vector, nothing);
+        let mut begin = |ty, value| {
+            let variable = self.builder.declare_var(ty);
+            self.builder.def_var(variable, value);
+            variable
+        };
+        let vectors = (0..vectors).map(|_| begin(vector, nothing)).collect();
+        let unordered = match gathering.order {
+            Order::AnyButOfZerosAndNan(_) => {
+                let mask = vector.as_truthy();
+                let none = self.builder.ins().iconst(mask.lane_type(), 0);
+                let none = self.builder.ins().splat(mask, none);
+                let variable = self.builder.declare_var(mask);
+                self.builder.def_var(variable, none);
+                Some(variable)
+            }
+            Order::Any | Order::AnyButOfZeros | Order::OfLoop => None,
+        };
+        InRegisters {
+            gathering,
+            identity,
+            nothing,
+            vectors,
+            unordered,
+        }
+    }
+
+    /// Whether lanes may gather updates of `places` in `body`. In some shapes of the body of a forall the loop has no lanes if it
     /// updates private buffers, and is to add up in the same order: which shape runs may depend on threads and memory where nothing else
-    /// decides bits. For a sum that is all of its buffer, sizes alone decide.
+    /// decides bits. For a sum that is all of its buffer, sizes alone decide. Where what is gathered may tell the order, all turns are made
+    /// again, so nothing may be updated by then.
     pub(super) fn may_gather(
         &self,
         lanes: &Lanes<'_>,
         body: &[Node],
-        (places, combiner, ty): (&[Place], &Combiner, Type),
+        places: &[Place],
+        gathering: &Gathering,
+    ) -> bool {
+        let may_group = |places: &[Place], it: &Gathering| {
+            it.by.is_exact(&[it.ty]) || self.may_round(lanes, body, places, it)
+        };
+        let gathers = |(places, combiner): &(&[Place], &Combiner)| {
+            let gathering = lanes.gathering(places, combiner);
+            gathering.is_some_and(|it| may_group(places, &it))
+        };
+        let may_begin_again = || lanes.may_begin_again(body) && updates(body).iter().all(gathers);
+        may_group(places, gathering) && (!gathering.is_in_doubt() || may_begin_again())
+    }
+
+    fn may_round(
+        &self,
+        lanes: &Lanes<'_>,
+        body: &[Node],
+        places: &[Place],
+        gathering: &Gathering,
     ) -> bool {
         let kernel = self.program.kernel;
         let is_private = |it: &Access| {
@@ -90,44 +142,108 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             loops
                 .any(|around| matches!(around, Loop::Forall(forall) if forall.has_buffer(it.array)))
         };
-        let is_free = combiner.is_exact(&[ty]);
         let is_whole = |it: &Access| few_elements(kernel, it.array) == Some(1);
         let is_own = |it: &Place| matches!(it, Place::Element(access) if is_private(access) && is_whole(access));
         let are_own = places.iter().all(is_own);
         let may_be = |it: &Access| !is_private(it) || are_own && !lanes.is_varying(it);
-        let may = self.program.rounding.regroups(combiner, ty);
-        is_free
-            || may
-                && updates(body).iter().all(|(places, _)| {
-                    let mut elements = places.iter().filter_map(Place::element);
-                    elements.all(may_be)
-                })
+        let may = self.program.rounding.regroups(&gathering.by, gathering.ty);
+        may && updates(body).iter().all(|(places, _)| {
+            let mut elements = places.iter().filter_map(Place::element);
+            elements.all(may_be)
+        })
     }
 
-    /// Updates the scalar or element with what all lanes have gathered, by a tree: vectors first, then the lanes of the last one.
-    pub(super) fn end_gathering(&mut self, it: Gathered<'k>) {
-        let ty = it.held.ty;
-        let vectors = it.held.vectors.iter();
-        let vectors: Vec<_> = vectors.map(|it| self.builder.use_var(*it)).collect();
-        let by = (it.combiner, ty);
-        let Some(vector) = self.tree(by, vectors) else {
-            return;
-        };
+    /// Updates the scalars and elements with what all lanes have gathered. Where that tells the order of the turns, nothing is updated, and
+    /// the turns begin again, at the first one, in another block.
+    pub(super) fn end_gathering(
+        &mut self,
+        gathered: Vec<Gathered<'k>>,
+        (first, again): (Value, Block),
+    ) {
+        let combined = gathered.iter().map(|it| self.of_all_lanes(&it.held));
+        let combined: Vec<_> = combined.collect();
+        for (it, all) in gathered.iter().zip(&combined) {
+            if let Some(all) = all.filter(|_| it.is_in_doubt()) {
+                self.settle_doubts(&it.held, all, (first, again));
+            }
+        }
+        for (it, all) in gathered.into_iter().zip(combined) {
+            if let Some(all) = all {
+                self.update_by(it.places, it.combiner, &[all]);
+            }
+        }
+    }
+
+    /// What all lanes have gathered, by a tree: vectors first, then the lanes of the last one.
+    fn of_all_lanes(&mut self, held: &InRegisters) -> Option<Value> {
+        let vectors = held.vectors.iter();
+        let vectors = vectors.map(|it| self.builder.use_var(*it)).collect();
+        let vector = self.tree(&held.gathering, vectors)?;
         let lanes = InLanes::Each(vec![vector]);
-        let numbers = 0..value::per_vector(ty);
+        let numbers = 0..value::per_vector(held.gathering.ty);
         let lanes = numbers.filter_map(|number| value::lane(&mut self.builder, &lanes, number));
         let lanes = lanes.collect();
-        if let Some(all) = self.tree(by, lanes) {
-            self.update_by(it.places, it.combiner, &[all]);
+        self.tree(&held.gathering, lanes)
+    }
+
+    /// Goes to the block `again` with the turn `first`, if `all` that is held would be another value in another order.
+    ///
+    /// Each lane keeps its order. So if all lanes that end with a zero end with that of one sign, the one that the loop is left with, which
+    /// is the first or the last one of a lane, has this sign. And where no lane has met a NaN, the combiner that has an identity differs
+    /// from the other one in nothing but what was held before: that shows only where all that came is the identity.
+    fn settle_doubts(&mut self, held: &InRegisters, all: Value, (first, again): (Value, Block)) {
+        let begin = [BlockArg::Value(first)];
+        if let Some(unordered) = held.unordered {
+            let unordered = self.builder.use_var(unordered);
+            let unordered = self.builder.ins().vany_true(unordered);
+            let identity = operation::constant(&mut self.builder, held.identity);
+            let is_nothing = self.builder.ins().fcmp(FloatCC::Equal, all, identity);
+            let is_told = self.builder.ins().bor(unordered, is_nothing);
+            let next = self.builder.create_block();
+            self.builder.ins().brif(is_told, again, &begin, next, &[]);
+            self.builder.switch_to_block(next);
+        }
+        let [look, next] = [(); 2].map(|()| self.builder.create_block());
+        self.builder.set_cold_block(look);
+        let zero = operation::constant(&mut self.builder, Constant::zero(held.gathering.ty));
+        let is_zero = self.builder.ins().fcmp(FloatCC::Equal, all, zero);
+        self.builder.ins().brif(is_zero, look, &[], next, &[]);
+        self.builder.switch_to_block(look);
+        let is_told = self.has_both_zeros(held);
+        self.builder.ins().brif(is_told, again, &begin, next, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    /// Whether some lanes hold a zero with a sign, and others one without.
+    fn has_both_zeros(&mut self, held: &InRegisters) -> Value {
+        let bits = operation::vector_of(held.gathering.ty).as_truthy();
+        let sign = 1_i64 << (bits.lane_bits() - 1);
+        let signs = [0, sign].map(|zero| {
+            let zero = self.builder.ins().iconst(bits.lane_type(), zero);
+            let zero = self.builder.ins().splat(bits, zero);
+            let any = held.vectors.iter().map(|it| {
+                let vector = self.builder.use_var(*it);
+                let vector = value::bits_as(&mut self.builder, bits, vector);
+                self.builder.ins().icmp(IntCC::Equal, vector, zero)
+            });
+            let any: Vec<_> = any.collect();
+            let any = any
+                .into_iter()
+                .reduce(|one, other| self.builder.ins().bor(one, other));
+            any.map(|it| self.builder.ins().vany_true(it))
+        });
+        match signs {
+            [Some(plus), Some(minus)] => self.builder.ins().band(plus, minus),
+            _ => self.builder.ins().iconst(types::I8, 1),
         }
     }
 
     /// All of `values` combined: each of the first half with one of the second, until there is one left.
-    fn tree(&mut self, by: (&Combiner, Type), mut values: Vec<Value>) -> Option<Value> {
+    fn tree(&mut self, by: &Gathering, mut values: Vec<Value>) -> Option<Value> {
         while values.len() > 1 {
             let second = values.split_off(values.len().div_ceil(2));
             for (held, incoming) in values.iter_mut().zip(second) {
-                *held = self.combined_lanes(by, *held, incoming);
+                *held = self.combined_lanes((&by.by, by.ty), *held, incoming);
             }
         }
         values.first().copied()
@@ -175,20 +291,33 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             Side::Then => (incoming, nothing),
             Side::Otherwise => (nothing, incoming),
         };
-        self.selected(condition, then, otherwise, held.ty)
+        self.selected(condition, then, otherwise, held.gathering.ty)
     }
 
     /// Combines `values` into what is gathered.
-    pub(super) fn gather(&mut self, held: &InRegisters, combiner: &Combiner, values: &'k [Expr]) {
+    pub(super) fn gather(&mut self, held: &InRegisters, values: &'k [Expr]) {
         let [incoming] = values else { return };
         let incoming = self.expr(incoming);
-        let incoming = self.spread(incoming, held.ty);
+        let incoming = self.spread(incoming, held.gathering.ty);
         let incoming = self.where_meant(held, incoming);
         for (vector, incoming) in held.vectors.iter().zip(incoming) {
+            self.note_unordered(held, incoming);
             let before = self.function.builder.use_var(*vector);
-            let by = (combiner, held.ty);
+            let by = (&held.gathering.by, held.gathering.ty);
             let value = self.function.combined_lanes(by, before, incoming);
             self.function.builder.def_var(*vector, value);
         }
+    }
+
+    /// Keeps in mind which lanes of `incoming` are a NaN, if somebody wants to know.
+    fn note_unordered(&mut self, held: &InRegisters, incoming: Value) {
+        let Some(unordered) = held.unordered else {
+            return;
+        };
+        let builder = &mut self.function.builder;
+        let here = (builder.ins()).fcmp(FloatCC::Unordered, incoming, incoming);
+        let before = builder.use_var(unordered);
+        let any = builder.ins().bor(before, here);
+        builder.def_var(unordered, any);
     }
 }

@@ -123,9 +123,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             Node::Reduce {
                 places, combiner, ..
             } => {
-                let gathered = lanes.gathered(places, combiner);
-                gathered
-                    .is_none_or(|ty| self.may_gather(lanes, around.body(), (places, combiner, ty)))
+                let gathering = lanes.gathering(places, combiner);
+                gathering.is_none_or(|it| self.may_gather(lanes, around.body(), places, &it))
             }
             _ => true,
         })
@@ -186,9 +185,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let behind = function.builder.create_block();
             function.looking_turns(&groups, behind)?;
             function.builder.switch_to_block(behind);
-            for it in gathered {
-                function.end_gathering(it);
-            }
+            function.end_gathering(gathered, (counted.lower, rest));
             let from_middle = [BlockArg::Value(middle)];
             let ins = function.builder.ins();
             ins.brif(left_over, rest, &from_middle, done, &[]);

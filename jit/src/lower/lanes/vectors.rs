@@ -67,7 +67,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 ..
             } => match places.as_slice() {
                 [place] if let Some(held) = self.group.gathered.get(&std::ptr::from_ref(place)) => {
-                    self.gather(held, combiner, values);
+                    self.gather(held, values);
                 }
                 [Place::Element(access)] if self.group.lanes.is_varying(access) => {
                     let ty = self.element_type(access);

@@ -1,0 +1,14 @@
+use super::Combiner;
+
+/// In which order updates may be combined that all have the bits of the loop's.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {
+    /// In any.
+    Any,
+    /// In any where the outcome is no zero, or all zeros among the updates have one sign: which of equals is left does not show then.
+    AnyButOfZeros,
+    /// The same, where no update is a NaN, neither is what was held before, and they are combined by this combiner, which has an identity.
+    AnyButOfZerosAndNan(Combiner),
+    /// In that of the loop alone.
+    OfLoop,
+}
