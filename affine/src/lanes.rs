@@ -466,7 +466,7 @@ impl<'k> Lanes<'k> {
     pub fn types(&self, body: &[Node]) -> Vec<Type> {
         let mut types = Vec::new();
         walk(body, &mut |node, _| {
-            for expr in node.expressions() {
+            for expr in self.made_in_lanes(node) {
                 self.collect_types(expr, &mut types);
             }
             let written = node.written_elements();

@@ -58,12 +58,19 @@ pub(super) fn furthest_from(extreme: Extreme, ty: Type) -> Option<Value> {
 /// The least or greatest value, as `if (x > h) h = x` means it: a NaN that comes is ignored, a NaN that is held stays.
 ///
 /// It is exact: which of the updates is left depends on their order, and not on how they are grouped.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extremum {
     /// `<` or `>`.
     pub extreme: Extreme,
     /// Whether the comparison is strict.
     pub ties: Ties,
+}
+
+impl Extremum {
+    /// What holds of what is incoming and what is held, in this order, if what is incoming is taken.
+    pub fn replaces(&self) -> CompareOp {
+        replaces(self.extreme, self.ties)
+    }
 }
 
 impl Combine for Extremum {

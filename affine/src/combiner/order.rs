@@ -1,4 +1,4 @@
-use super::Combiner;
+use super::{Combiner, Extremum};
 
 /// In which order updates may be combined that all have the bits of the loop's.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,6 +9,9 @@ pub enum Order {
     AnyButOfZeros,
     /// The same, where no update is a NaN, neither is what was held before, and they are combined by this combiner, which has an identity.
     AnyButOfZerosAndNan(Combiner),
+    /// In any, if the turns are told that they come from: all parts of what is left are those of one turn, the first or the last whose first
+    /// part is the extremum.
+    AnyOfTurns(Extremum),
     /// In that of the loop alone.
     OfLoop,
 }

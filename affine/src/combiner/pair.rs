@@ -1,5 +1,5 @@
 use super::extremum::{furthest_from, replaces};
-use super::{Combine, Extreme, Ties, held, incoming, is_number};
+use super::{Combine, Extreme, Extremum, Order, Ties, held, incoming, is_number};
 use crate::{Expr, Type, Value};
 
 /// The least or greatest value and what comes with it, as `if (x > best) { best = x; arg = i; }`.
@@ -56,6 +56,14 @@ impl Combine for ArgExtremum {
         let is_taken = Expr::compare(replaces(self.extreme, self.ties), incoming(0), held(0));
         let part = |part| Expr::select(is_taken.clone(), incoming(part), held(part));
         is_pair(types).then(|| vec![part(0), part(1)])
+    }
+
+    fn order(&self, types: &[Type]) -> Order {
+        let Self { extreme, ties } = *self;
+        match is_pair(types) {
+            true => Order::AnyOfTurns(Extremum { extreme, ties }),
+            false => Order::OfLoop,
+        }
     }
 
     fn is_exact(&self, _: &[Type]) -> bool {

@@ -2,13 +2,13 @@
 
 use super::{Lanes, combines_lanes};
 use crate::visit::{for_each_load_of, walk};
-use crate::{ArrayId, Combiner, Node, Order, Place, Type};
+use crate::{ArrayId, Combiner, Expr, Node, Order, Place, Type};
 use std::collections::BTreeSet;
 
-/// How lanes gather updates of a scalar, or of an element that is the same in all of them.
+/// How lanes gather updates of a scalar, or of an element that is the same in all of them, or of several of these together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gathering {
-    /// What is gathered.
+    /// What is gathered: of several, the first one.
     pub ty: Type,
     /// What combines it, first in each lane and then all lanes. It has an identity.
     pub by: Combiner,
@@ -19,30 +19,79 @@ pub struct Gathering {
 impl Gathering {
     /// Whether somebody has to look, when all is gathered, for what shows the order.
     pub fn is_in_doubt(&self) -> bool {
-        self.order != Order::Any
+        match self.order {
+            Order::Any | Order::AnyOfTurns(_) => false,
+            Order::AnyButOfZeros | Order::AnyButOfZerosAndNan(_) | Order::OfLoop => true,
+        }
+    }
+
+    /// Whether each lane keeps the number of a turn, in as many bits as what is gathered has.
+    fn has_room(&self) -> bool {
+        !matches!(self.order, Order::AnyOfTurns(_)) || self.ty.bytes() >= 4
     }
 }
 
 impl Lanes<'_> {
-    /// How lanes gather updates of `places` by `combiner`: there is one place, the same in all lanes, and what combines lanes has a
-    /// vector form. It may round. `None` if they do not.
+    /// How lanes gather updates of `places` by `combiner`: these are the same in all lanes, and what combines lanes has a vector form. It may
+    /// round. `None` if they do not.
     pub fn gathering(&self, places: &[Place], combiner: &Combiner) -> Option<Gathering> {
-        let ty = match places {
-            [Place::Local(local)] if !self.is_own(*local) => self.kernel.locals[*local].ty,
-            [Place::Element(access)] if !self.is_varying(access) => {
-                self.kernel.arrays[access.array].element
-            }
-            _ => return None,
-        };
-        let order = combiner.order(&[ty]);
+        let types: Option<Vec<_>> = places.iter().map(|it| self.same_in_all(it)).collect();
+        let types = types?;
+        let order = combiner.order(&types);
         let by = match &order {
             Order::Any | Order::AnyButOfZeros => combiner.clone(),
             Order::AnyButOfZerosAndNan(by) => by.clone(),
+            Order::AnyOfTurns(by) => Combiner::new(*by),
             Order::OfLoop => return None,
         };
+        let ty = types.first().copied().filter(|ty| *ty != Type::Bool)?;
         let bodies = by.bodies(&[ty])?;
-        let combines = ty != Type::Bool && bodies.iter().all(|it| combines_lanes(it, ty));
-        combines.then_some(Gathering { ty, by, order })
+        let gathering = Gathering { ty, by, order };
+        let is_one = types.len() == 1 || matches!(gathering.order, Order::AnyOfTurns(_));
+        let combines = is_one && bodies.iter().all(|it| combines_lanes(it, ty));
+        (combines && gathering.has_room()).then_some(gathering)
+    }
+
+    /// The type of `place`, if it is the same in all lanes.
+    fn same_in_all(&self, place: &Place) -> Option<Type> {
+        match place {
+            Place::Local(local) => (!self.is_own(*local)).then(|| self.kernel.locals[*local].ty),
+            Place::Element(access) => {
+                (!self.is_varying(access)).then(|| self.kernel.arrays[access.array].element)
+            }
+        }
+    }
+
+    /// The expressions of `node` that lanes compute: of an update that is that of one turn, what tells which one it is, unless the rest
+    /// is narrower.
+    pub(super) fn made_in_lanes<'n>(&self, node: &'n Node) -> Vec<&'n Expr> {
+        let mut made = node.expressions();
+        if let Node::Reduce {
+            places,
+            combiner,
+            values,
+            ..
+        } = node
+            && let Some(it) = self.gathering(places, combiner)
+            && matches!(it.order, Order::AnyOfTurns(_))
+        {
+            let is_as_wide = |value: &Expr| value.ty(self.kernel).bytes() >= it.ty.bytes();
+            made.retain(|expr| {
+                !values
+                    .iter()
+                    .skip(1)
+                    .any(|it| std::ptr::eq(it, *expr) && is_as_wide(it))
+            });
+        }
+        made
+    }
+
+    /// Whether a turn of `body` may be made for one of its updates alone: `let`s are all that is needed for that.
+    pub fn may_pick_turns(&self, body: &[Node]) -> bool {
+        body.iter().all(|node| match node {
+            Node::Declare { local, .. } => !self.kernel.locals[*local].mutable,
+            _ => true,
+        })
     }
 
     /// Whether all turns of `body` may be made again from the first one on, if nobody has used yet what lanes have gathered.
@@ -68,18 +117,22 @@ impl Lanes<'_> {
         may
     }
 
-    /// Whether `body` has a condition on an update that lanes gather in an order that may show, where no turn can be made again.
+    /// Whether `body` has a condition on an update that lanes gather where no turn can be made again although one may have to be.
     pub(super) fn is_condition_in_doubt(&self, body: &[Node]) -> bool {
-        let mut is_chosen = false;
+        let mut is_in_doubt = false;
         for inside in body.iter().flat_map(Node::blocks).flatten() {
-            if let Node::Reduce {
+            let Node::Reduce {
                 places, combiner, ..
             } = inside
-            {
-                let gathering = self.gathering(places, combiner);
-                is_chosen |= gathering.is_some_and(|it| it.is_in_doubt());
-            }
+            else {
+                continue;
+            };
+            is_in_doubt |= match self.gathering(places, combiner) {
+                Some(it) if it.is_in_doubt() => !self.may_begin_again(body),
+                Some(it) if matches!(it.order, Order::AnyOfTurns(_)) => !self.may_pick_turns(body),
+                _ => false,
+            };
         }
-        is_chosen && !self.may_begin_again(body)
+        is_in_doubt
     }
 }

@@ -1,5 +1,5 @@
-//! The greatest and the least of floats in lanes, which have the bits that the order of the loop gives: zeros of both signs, NaN,
-//! infinities, loops without turns, and conditions that never hold.
+//! The greatest and the least in lanes, and what comes with it: all have the bits that the order of the loop gives with zeros of both signs,
+//! NaN, infinities, ties, loops without turns, and conditions that never hold.
 
 use crate::common::{Cells, Given, check_with, scalar};
 use strew_affine::{Type, Value};
@@ -38,7 +38,11 @@ fn cells(ty: Type, pool: &[f64], count: usize, seed: &mut u64) -> Given {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         let chosen = (*seed >> 33) as usize % pool.len().max(1);
-        Value::float(ty, pool.get(chosen).copied().unwrap_or_default())
+        let value = pool.get(chosen).copied().unwrap_or_default();
+        match ty.is_float() {
+            true => Value::float(ty, value),
+            false => Value::integer(ty, value as i128),
+        }
     };
     let values: Vec<_> = (0..count).map(|_| next()).collect();
     Given::Array(Cells::of(ty, &values))
@@ -140,6 +144,75 @@ fn extrema_of_few_turns() {
                 ];
                 let outcome = check_with(&source, &given, &Settings::default());
                 assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+            }
+        }
+    }
+}
+
+/// Bodies that keep what comes with the greatest or the least.
+fn pairs(combiner: &str) -> [String; 8] {
+    let update = format!("(r, k) reduce({combiner}) (a[j], i64(j))");
+    let second = format!("(t, l) reduce({combiner}) (b[j], a[j])");
+    [
+        update.clone(),
+        second.clone(),
+        format!("{update} {second}"),
+        format!("{update} t reduce(max) b[j]"),
+        format!("let v: REAL = b[j] (r, k) reduce({combiner}) (v, i64(j) * 3)"),
+        format!("scf.if b[j] > a[j] {{ {update} }}"),
+        format!("scf.if b[j] > a[j] {{ {second} }} else {{ {update} }}"),
+        format!("y[j] = a[j] (top[i], k) reduce({combiner}) (a[j], i64(j))"),
+    ]
+}
+
+#[test]
+fn what_comes_with_an_extremum_is_that_of_the_right_turn() {
+    let mut seed = 41;
+    let integers: [&[f64]; 3] = [&[0.0, 1.0, 2.0], &[7.0], &[0.0, 200.0, 77.0, 78.0]];
+    for ty in [
+        Type::F32,
+        Type::F64,
+        Type::I32,
+        Type::I64,
+        Type::U32,
+        Type::U16,
+    ] {
+        let pools = match ty.is_float() {
+            true => &POOLS[..],
+            false => &integers,
+        };
+        let mut pools = pools.iter().cycle();
+        for combiner in ["argmin", "argmax", "argmin_last", "argmax_last"] {
+            for body in pairs(combiner) {
+                // No number of a turn has room in so narrow lanes, so none of them is left out by a condition.
+                if ty == Type::U16 && body.contains("scf.if") {
+                    continue;
+                }
+                let body = body.replace("REAL", &ty.to_string());
+                let source = format!(
+                    "kernel @k(n: i64, m: i64, a: {ty}[n], b: {ty}[n], out: {ty}[n], y: {ty}[n], top: {ty}[n], at: i64[n], with: {ty}[n]) {{
+                       affine.for i in 0..n {{
+                         var r: {ty} = out[i]
+                         var t: {ty} = y[i]
+                         var k: i64 = at[i]
+                         var l: {ty} = with[i]
+                         affine.for j in i..m lanes 16 {{ {body} }}
+                         out[i] = r
+                         at[i] = k
+                         with[i] = t
+                         y[i] = l
+                       }}
+                     }}"
+                );
+                for pool in pools.by_ref().take(2) {
+                    let n = 40;
+                    let mut given = vec![scalar(n as i64), scalar(37_i64)];
+                    given.extend((0..5).map(|_| cells(ty, pool, n, &mut seed)));
+                    given.push(cells(Type::I64, &[-3.0], n, &mut seed));
+                    given.push(cells(ty, pool, n, &mut seed));
+                    let outcome = check_with(&source, &given, &Settings::default());
+                    assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+                }
             }
         }
     }

@@ -103,8 +103,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.forget_turn(counted.iter, counted.body);
         }
         self.loops.pop();
-        let is_left = group.looks_ahead() || gathered.iter().any(Gathered::is_in_doubt);
-        self.end_gathering(gathered, (first, one_by_one));
+        let is_left = group.looks_ahead() || gathered.iter().any(Gathered::may_begin_again);
+        self.end_gathering(gathered, (&these, group), one_by_one)?;
         if is_left {
             self.builder.ins().jump(behind, &[]);
             self.forget_since(mark);

@@ -5,8 +5,11 @@ use super::super::combine;
 use super::super::function::FunctionLowering;
 use super::super::operation;
 use super::Group;
+use super::elected::Elected;
 use super::value::{self, InLanes};
 use super::vectors::{Side, Vectors};
+use crate::CompileError;
+use crate::lower::loops::Counted;
 use crate::promoted::few_elements;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
@@ -17,15 +20,22 @@ use strew_affine::{Access, Combiner, Expr, Node, Order, Place, Type, Value as Co
 
 /// What is gathered for a scalar or an element.
 pub(super) struct Gathered<'k> {
+    update: Update<'k>,
+    held: InRegisters,
+}
+
+/// A statement that updates.
+#[derive(Clone, Copy)]
+struct Update<'k> {
+    statement: &'k Node,
     places: &'k [Place],
     combiner: &'k Combiner,
-    held: InRegisters,
 }
 
 impl Gathered<'_> {
     /// Whether all turns may have to be made again, in their order.
-    pub(super) fn is_in_doubt(&self) -> bool {
-        self.held.gathering.is_in_doubt()
+    pub(super) fn may_begin_again(&self) -> bool {
+        self.held.gathering.is_in_doubt() || self.held.elected.is_some()
     }
 }
 
@@ -40,6 +50,18 @@ pub(super) struct InRegisters {
     vectors: Vec<Variable>,
     /// Which lanes have met a NaN, all ones where one has, if somebody wants to know.
     unordered: Option<Variable>,
+    /// Which turns the lanes have it from, if somebody wants to know.
+    elected: Option<Elected>,
+}
+
+impl InRegisters {
+    pub(super) fn ty(&self) -> Type {
+        self.gathering.ty
+    }
+
+    pub(super) fn vectors(&self) -> &[Variable] {
+        &self.vectors
+    }
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -50,9 +72,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         group: &mut Group<'k>,
     ) -> Vec<Gathered<'k>> {
         let mut found = Vec::new();
-        for (places, combiner) in updates(group.lanes.split(body).0) {
-            let gathering = group.lanes.gathering(places, combiner);
-            let may = |it: &Gathering| self.may_gather(&group.lanes, body, places, it);
+        for update in updates(group.lanes.split(body).0) {
+            let gathering = group.lanes.gathering(update.places, update.combiner);
+            let may = |it: &Gathering| self.may_gather(&group.lanes, body, update.places, it);
             let Some(gathering) = gathering.filter(may) else {
                 continue;
             };
@@ -61,12 +83,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let identity = gathering.by.identity(&[gathering.ty]).unwrap_or_default();
             if let Some(identity) = identity.first().filter(|_| vectors > 0) {
                 let held = self.begin_registers(gathering, *identity, vectors);
-                group.gathered.insert(places.as_ptr(), held.clone());
-                found.push(Gathered {
-                    places,
-                    combiner,
-                    held,
-                });
+                group.gathered.insert(update.places.as_ptr(), held.clone());
+                found.push(Gathered { update, held });
             }
         }
         found
@@ -86,24 +104,30 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.builder.def_var(variable, value);
             variable
         };
-        let vectors = (0..vectors).map(|_| begin(vector, nothing)).collect();
-        let unordered = match gathering.order {
+        let count = vectors;
+        let vectors = (0..count).map(|_| begin(vector, nothing)).collect();
+        let (mut unordered, mut elected) = (None, None);
+        match gathering.order {
             Order::AnyButOfZerosAndNan(_) => {
                 let mask = vector.as_truthy();
                 let none = self.builder.ins().iconst(mask.lane_type(), 0);
                 let none = self.builder.ins().splat(mask, none);
                 let variable = self.builder.declare_var(mask);
                 self.builder.def_var(variable, none);
-                Some(variable)
+                unordered = Some(variable);
             }
-            Order::Any | Order::AnyButOfZeros | Order::OfLoop => None,
-        };
+            Order::AnyOfTurns(by) => {
+                elected = Some(Elected::none(&mut self.builder, by, gathering.ty, count));
+            }
+            Order::Any | Order::AnyButOfZeros | Order::OfLoop => {}
+        }
         InRegisters {
             gathering,
             identity,
             nothing,
             vectors,
             unordered,
+            elected,
         }
     }
 
@@ -121,12 +145,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let may_group = |places: &[Place], it: &Gathering| {
             it.by.is_exact(&[it.ty]) || self.may_round(lanes, body, places, it)
         };
-        let gathers = |(places, combiner): &(&[Place], &Combiner)| {
-            let gathering = lanes.gathering(places, combiner);
-            gathering.is_some_and(|it| may_group(places, &it))
+        let gathers = |it: &Update<'_>| {
+            let gathering = lanes.gathering(it.places, it.combiner);
+            gathering.is_some_and(|gathering| may_group(it.places, &gathering))
         };
         let may_begin_again = || lanes.may_begin_again(body) && updates(body).iter().all(gathers);
-        may_group(places, gathering) && (!gathering.is_in_doubt() || may_begin_again())
+        let may_pick = match gathering.order {
+            Order::AnyOfTurns(_) => lanes.may_pick_turns(body) && may_begin_again(),
+            _ => !gathering.is_in_doubt() || may_begin_again(),
+        };
+        may_group(places, gathering) && may_pick
     }
 
     fn may_round(
@@ -147,31 +175,42 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let are_own = places.iter().all(is_own);
         let may_be = |it: &Access| !is_private(it) || are_own && !lanes.is_varying(it);
         let may = self.program.rounding.regroups(&gathering.by, gathering.ty);
-        may && updates(body).iter().all(|(places, _)| {
-            let mut elements = places.iter().filter_map(Place::element);
+        may && updates(body).iter().all(|it| {
+            let mut elements = it.places.iter().filter_map(Place::element);
             elements.all(may_be)
         })
     }
 
-    /// Updates the scalars and elements with what all lanes have gathered. Where that tells the order of the turns, nothing is updated, and
-    /// the turns begin again, at the first one, in another block.
+    /// Updates the scalars and elements with what all lanes of groups have gathered. Where that tells the order of the turns of `counted`,
+    /// nothing is updated, and they begin again in another block.
     pub(super) fn end_gathering(
         &mut self,
         gathered: Vec<Gathered<'k>>,
-        (first, again): (Value, Block),
-    ) {
-        let combined = gathered.iter().map(|it| self.of_all_lanes(&it.held));
-        let combined: Vec<_> = combined.collect();
-        for (it, all) in gathered.iter().zip(&combined) {
-            if let Some(all) = all.filter(|_| it.is_in_doubt()) {
-                self.settle_doubts(&it.held, all, (first, again));
+        (counted, group): (&Counted<'k>, &Group<'k>),
+        again: Block,
+    ) -> Result<(), CompileError> {
+        let mut combined = Vec::new();
+        for it in &gathered {
+            let all = match it.held.elected {
+                Some(_) => {
+                    self.count_turns_of_lanes(counted, again, it.held.ty());
+                    None
+                }
+                None => self.of_all_lanes(&it.held),
+            };
+            if let Some(all) = all.filter(|_| it.held.gathering.is_in_doubt()) {
+                self.settle_doubts(&it.held, all, (counted.lower, again));
+            }
+            combined.push(all);
+        }
+        for (Gathered { update, held }, all) in gathered.into_iter().zip(combined) {
+            if let Some(elected) = &held.elected {
+                self.update_by_elected((&held, elected), update.statement, (counted, group))?;
+            } else if let Some(all) = all {
+                self.update_by(update.places, update.combiner, &[all]);
             }
         }
-        for (it, all) in gathered.into_iter().zip(combined) {
-            if let Some(all) = all {
-                self.update_by(it.places, it.combiner, &[all]);
-            }
-        }
+        Ok(())
     }
 
     /// What all lanes have gathered, by a tree: vectors first, then the lanes of the last one.
@@ -267,14 +306,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 }
 
 /// What is updated by what in `body`, conditions in it included.
-fn updates(body: &[Node]) -> Vec<(&[Place], &Combiner)> {
+fn updates(body: &[Node]) -> Vec<Update<'_>> {
     let mut found = Vec::new();
-    walk(body, &mut |node, _| {
+    walk(body, &mut |statement, _| {
         if let Node::Reduce {
             places, combiner, ..
-        } = node
+        } = statement
         {
-            found.push((places.as_slice(), combiner));
+            found.push(Update {
+                statement,
+                places,
+                combiner,
+            });
         }
     });
     found
@@ -294,8 +337,26 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         self.selected(condition, then, otherwise, held.gathering.ty)
     }
 
+    /// In which lanes the statement is meant, as masks for lanes of so many bytes; none where it is meant in all of them.
+    pub(super) fn meant_lanes(&mut self, bytes: u32) -> Vec<Value> {
+        let Some((condition, side)) = self.meant.clone() else {
+            return Vec::new();
+        };
+        let masks = self.mask(condition, bytes);
+        match side {
+            Side::Then => masks,
+            Side::Otherwise => {
+                let builder = &mut self.function.builder;
+                masks.into_iter().map(|it| builder.ins().bnot(it)).collect()
+            }
+        }
+    }
+
     /// Combines `values` into what is gathered.
     pub(super) fn gather(&mut self, held: &InRegisters, values: &'k [Expr]) {
+        if let Some(elected) = &held.elected {
+            return self.elect(held, elected, values);
+        }
         let [incoming] = values else { return };
         let incoming = self.expr(incoming);
         let incoming = self.spread(incoming, held.gathering.ty);

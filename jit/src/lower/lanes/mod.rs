@@ -10,6 +10,7 @@ mod alike;
 mod checked;
 mod counts;
 mod distance;
+mod elected;
 mod few;
 mod gather;
 mod held;
@@ -179,13 +180,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let groups = Counted {
                 upper: middle,
                 step: i64::from(group.count),
-                group: Some(group),
+                group: Some(group.clone()),
                 ..counted.clone()
             };
             let behind = function.builder.create_block();
             function.looking_turns(&groups, behind)?;
             function.builder.switch_to_block(behind);
-            function.end_gathering(gathered, (counted.lower, rest));
+            function.end_gathering(gathered, (counted, &group), rest)?;
             let from_middle = [BlockArg::Value(middle)];
             let ins = function.builder.ins();
             ins.brif(left_over, rest, &from_middle, done, &[]);

@@ -100,9 +100,9 @@ pub(super) fn first_lane_in_all(builder: &mut FunctionBuilder<'_>, vector: Value
     shuffled(builder, vector, vector, numbers)
 }
 
-/// The second half of `vector`, in the place of the first.
-fn upper_half(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
-    let numbers = [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7];
+/// What lies `bytes` bytes further on in `vector`, in place of its beginning.
+pub(super) fn rotated(builder: &mut FunctionBuilder<'_>, vector: Value, bytes: u32) -> Value {
+    let numbers = std::array::from_fn(|it| ((it as u32 + bytes) % VECTOR_BYTES) as u8);
     shuffled(builder, vector, vector, numbers)
 }
 
@@ -237,7 +237,7 @@ fn halves(
 ) -> Vec<Value> {
     let mut converted = Vec::with_capacity(2 * vectors.len());
     for vector in vectors {
-        let upper = upper_half(builder, *vector);
+        let upper = rotated(builder, *vector, VECTOR_BYTES / 2);
         converted.extend([*vector, upper].map(|half| convert(builder, half)));
     }
     converted

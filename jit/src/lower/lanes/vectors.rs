@@ -66,7 +66,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 values,
                 ..
             } => match places.as_slice() {
-                [place] if let Some(held) = self.group.gathered.get(&std::ptr::from_ref(place)) => {
+                [place, ..]
+                    if let Some(held) = self.group.gathered.get(&std::ptr::from_ref(place)) =>
+                {
                     self.gather(held, values);
                 }
                 [Place::Element(access)] if self.group.lanes.is_varying(access) => {
@@ -298,7 +300,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     }
 
     /// `value`, a `bool`, as a mask of so many bytes a lane.
-    fn mask(&mut self, value: InLanes, bytes: u32) -> Vec<Value> {
+    pub(super) fn mask(&mut self, value: InLanes, bytes: u32) -> Vec<Value> {
         let builder = &mut self.function.builder;
         match value {
             InLanes::Same(value) => {
