@@ -9,6 +9,7 @@ mod combiners;
 mod data;
 mod distances;
 mod engines;
+mod extrema;
 mod generator_streams;
 mod generators;
 mod golden;

@@ -252,10 +252,6 @@ const IN_ORDER: &[Spelling] = &[
         "h[k] = (uint64_t)(h[k] + x[i]) < UINT32_MAX ? (uint64_t)(h[k] + x[i]) : UINT32_MAX;",
         InOrder,
     ),
-    // A NaN that is held would be replaced, and what was before it forgotten.
-    Spelling(F64, F64, "h[k] = h[k] > x[i] ? h[k] : x[i];", InOrder),
-    Spelling(F64, F64, "h[k] = MAX(h[k], x[i]);", InOrder),
-    Spelling(F32, F32, "if (!(x[i] <= h[k])) h[k] = x[i];", InOrder),
     Spelling(U8, I32, "h[k] = h[k] < 7 ? h[k] + 1 : 7;", InOrder),
     Spelling(F64, F64, "h[k] = h[k] / 2 + x[i];", InOrder),
     Spelling(I32, I32, "if (h[k] < 0) h[k] = i;", InOrder),

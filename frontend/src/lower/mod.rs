@@ -2,6 +2,7 @@
 //! holds. What is affine about them is found out by [`raise`](crate::raise).
 
 pub(crate) mod affine_value;
+mod best;
 mod call;
 mod cell;
 mod common;

@@ -1,6 +1,7 @@
 //! Brings a lowered kernel into its final form: locals that nothing uses go, the others are numbered in the order of the text,
 //! and every name is given once.
 
+use super::best::keep_the_best;
 use super::common::compute_once;
 use super::forward::forward;
 use super::localize::localize;
@@ -16,6 +17,7 @@ pub(super) fn tidy(kernel: &mut Kernel) {
     localize(kernel);
     compute_once(kernel);
     forward(kernel);
+    keep_the_best(kernel);
     remove_unused(kernel);
     number_locals(kernel);
     name_all(kernel);

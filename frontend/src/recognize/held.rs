@@ -84,13 +84,7 @@ impl<'k> Held<'k> {
 
     /// Without conversions that keep the value.
     pub(super) fn core<'e>(&self, expr: &'e Expr) -> &'e Expr {
-        let mut core = expr;
-        while let Expr::Cast(to, inner) = core
-            && keeps_value(inner.ty(self.kernel), *to)
-        {
-            core = inner;
-        }
-        core
+        without_conversions(self.kernel, expr)
     }
 
     /// Whether the place can hold every value of `expr` unchanged.
@@ -121,6 +115,17 @@ pub(super) fn uncast<'e>(value: &'e Expr, kernel: &Kernel) -> (&'e Expr, Type) {
         other => other,
     };
     (inner, inner.ty(kernel))
+}
+
+/// `expr` without conversions that keep its value.
+pub(crate) fn without_conversions<'e>(kernel: &Kernel, expr: &'e Expr) -> &'e Expr {
+    let mut core = expr;
+    while let Expr::Cast(to, inner) = core
+        && keeps_value(inner.ty(kernel), *to)
+    {
+        core = inner;
+    }
+    core
 }
 
 /// Whether every value of `from` is one of `to`.

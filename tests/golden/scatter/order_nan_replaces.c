@@ -13,5 +13,5 @@ void kept(int n, const int k[n], const float x[n], float h[4]) {
   }
 }
 // ----
-// in order
+// parallel, h by max_kept_first
 // h = 2.2083333 8.166667 1.3125 0

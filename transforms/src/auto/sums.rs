@@ -7,7 +7,7 @@ use crate::{LoopPath, Step, UnrollAndJam};
 use std::collections::BTreeSet;
 use strew_affine::dependence::Target;
 use strew_affine::visit::{Loop, has_loops, walk};
-use strew_affine::{AffineFor, Expr, Kernel, Node, Place};
+use strew_affine::{AffineFor, Expr, Kernel, Node, Order, Place};
 
 /// An addition of floats takes as long as a processor needs to begin about so many.
 const TOGETHER: u64 = 4;
@@ -30,7 +30,7 @@ fn summing(kernel: &Kernel) -> Vec<LoopPath> {
         Loop::Affine(it) => Some(it),
         Loop::Forall(_) | Loop::Scf(_) => None,
     });
-    let summing = affine.filter(|it| it.step == 1 && is_long(it) && sums_inside(it));
+    let summing = affine.filter(|it| it.step == 1 && is_long(it) && sums_inside(kernel, it));
     summing.map(|it| path_to(kernel, it.iter)).collect()
 }
 
@@ -38,7 +38,7 @@ fn is_long(target: &AffineFor) -> bool {
     target.lanes == 1 && trips(target).is_none_or(|trips| trips >= TOGETHER)
 }
 
-fn sums_inside(target: &AffineFor) -> bool {
+fn sums_inside(kernel: &Kernel, target: &AffineFor) -> bool {
     let mut body = target.body.iter();
     let position = body.position(Node::holds_loops).unwrap_or(0);
     let (before, rest) = target.body.split_at(position);
@@ -56,6 +56,7 @@ fn sums_inside(target: &AffineFor) -> bool {
         && !calls(inner)
         && is_straight(&inner.body)
         && is_only_sums(inner)
+        && !inner.body.iter().any(|it| elects(kernel, it))
         && are_own(inner, target)
 }
 
@@ -78,6 +79,23 @@ fn calls(inner: &AffineFor) -> bool {
     }
     let mut expressions = inner.body.iter().flat_map(Node::expressions);
     expressions.any(is_call)
+}
+
+/// Whether lanes keep the turn that `node` takes what comes with an extremum from: there are too many vectors for several of these.
+fn elects(kernel: &Kernel, node: &Node) -> bool {
+    let Node::Reduce {
+        places, combiner, ..
+    } = node
+    else {
+        return false;
+    };
+    let ty = |it: &Place| match it {
+        Place::Local(local) => kernel.locals[*local].ty,
+        Place::Element(access) => kernel.arrays[access.array].element,
+    };
+    let types: Vec<_> = places.iter().map(ty).collect();
+    let has_room = types.first().is_some_and(|it| it.bytes() >= 4);
+    has_room && matches!(combiner.order(&types), Order::AnyOfTurns(_))
 }
 
 /// Whether `inner` sums up, and into nothing but scalars that each iteration of `target` has of its own.
