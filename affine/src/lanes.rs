@@ -2,8 +2,8 @@
 
 use crate::visit::{Loop, for_each_load_of, for_each_local, for_each_local_read, walk};
 use crate::{
-    Access, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId, Node, Operand, Place, Span,
-    Subscript, Type, UnaryOp, Variable,
+    Access, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId, Node, Operand, Order,
+    Place, Span, Subscript, Type, UnaryOp, Variable,
 };
 use along::Along;
 use in_turn::may_follow;
@@ -294,6 +294,11 @@ impl<'k> Lanes<'k> {
         match (types.as_slice(), places) {
             ([], _) => Ok(()),
             ([ty], [_]) if known(*ty) => Ok(()),
+            (types, places)
+                if types.len() == places.len() && replaces_together(combiner, types) =>
+            {
+                Ok(())
+            }
             _ => Err(Obstacle::Operation(format!("`{combiner}`"))),
         }
     }
@@ -542,13 +547,20 @@ pub fn combines_lanes(body: &Expr, ty: Type) -> bool {
     here && body.operands().into_iter().all(|it| combines_lanes(it, ty))
 }
 
-/// Whether vectors have the conversion. Those of 64-bit integers to floats and back, and of floats to narrow integers, are missing.
+/// Whether a comparison of first parts decides about all of them.
+fn replaces_together(combiner: &Combiner, types: &[Type]) -> bool {
+    matches!(combiner.order(types), Order::AnyOfTurns(_)) && !types.contains(&Type::Bool)
+}
+
+/// Whether vectors have the conversion. Those of 64-bit integers to floats and back, and of floats to 32 unsigned bits, are missing.
 fn has_conversion(from: Type, to: Type) -> bool {
     match (from, to) {
         _ if from == to => true,
         (Type::Bool, _) => !to.is_float(),
         (_, Type::Bool) => true,
-        (Type::F32, Type::F64) | (Type::F64, Type::F32) | (Type::F32, Type::I32) => true,
+        (Type::F32, Type::F64) | (Type::F64, Type::F32) => true,
+        (Type::F32 | Type::F64, Type::I32) => true,
+        (Type::F32 | Type::F64, _) if to.is_integer() => to.bytes() < 4,
         (Type::U32, Type::F32) => true,
         (_, Type::F32 | Type::F64) => from.bytes() < 4 || from == Type::I32,
         (Type::F32 | Type::F64, _) => false,

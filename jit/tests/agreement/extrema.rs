@@ -217,3 +217,43 @@ fn what_comes_with_an_extremum_is_that_of_the_right_turn() {
         }
     }
 }
+
+/// Elements and scalars that each lane has for itself.
+#[test]
+fn what_comes_with_an_extremum_in_each_lane() {
+    let mut seed = 3;
+    let keys = [Type::F32, Type::F64, Type::I32, Type::U8, Type::I64];
+    let payloads = [Type::I32, Type::F64, Type::U8, Type::I64];
+    for (key, payload) in keys.iter().flat_map(|key| payloads.map(|it| (*key, it))) {
+        let pool: &[f64] = match key.is_float() {
+            true => &[0.0, -0.0, 1.0, f64::NAN, 2.5],
+            false => &[0.0, 1.0, 2.0],
+        };
+        for combiner in ["argmin", "argmax", "argmin_last", "argmax_last"] {
+            let source = format!(
+                "kernel @k(n: i64, m: i64, a: {key}[n, m], best: {key}[m], with: {payload}[m], at: {payload}[m]) {{
+                   affine.for i in 0..n {{
+                     affine.for j in 0..m lanes 16 {{
+                       (best[j], at[j]) reduce({combiner}) (a[i, j], with[j])
+                       var r: {key} = a[i, j]
+                       var k: {payload} = at[j]
+                       (r, k) reduce({combiner}) (best[j], with[j])
+                       at[j] = k
+                     }}
+                   }}
+                 }}"
+            );
+            let (n, m) = (5, 37);
+            let given = [
+                scalar(n as i64),
+                scalar(m as i64),
+                cells(key, pool, n * m, &mut seed),
+                cells(key, pool, m, &mut seed),
+                cells(payload, &[3.0, 4.0, 5.0], m, &mut seed),
+                cells(payload, &[7.0], m, &mut seed),
+            ];
+            let outcome = check_with(&source, &given, &Settings::default());
+            assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+        }
+    }
+}

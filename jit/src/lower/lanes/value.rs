@@ -204,9 +204,10 @@ pub(super) fn convert(
             builder.ins().fvpromote_low(half)
         }),
         (Type::F64, Type::F32) => demoted(builder, &vectors),
-        (Type::F32, _) => each(vectors, |it| {
-            builder.ins().fcvt_to_sint_sat(types::I32X4, it)
-        }),
+        (Type::F32 | Type::F64, _) => {
+            let whole = truncated(builder, vectors, from);
+            saturated(builder, whole, to)
+        }
         (Type::U32, Type::F32) => {
             each(vectors, |it| builder.ins().fcvt_from_uint(types::F32X4, it))
         }
@@ -223,6 +224,45 @@ pub(super) fn convert(
         }
         _ => resized(builder, vectors, to.bytes(), from.is_signed()),
     }
+}
+
+/// Floats as 32-bit integers, which saturate.
+fn truncated(builder: &mut FunctionBuilder<'_>, vectors: Vec<Value>, from: Type) -> Vec<Value> {
+    if from == Type::F32 {
+        return each(vectors, |it| {
+            builder.ins().fcvt_to_sint_sat(types::I32X4, it)
+        });
+    }
+    let zero = builder.func.dfg.constants.insert([0; 16].to_vec().into());
+    let zero = builder.ins().vconst(types::I64X2, zero);
+    // The code generator knows the two together, with this constant.
+    let lower = each(vectors, |it| {
+        let whole = builder.ins().fcvt_to_sint_sat(types::I64X2, it);
+        builder.ins().snarrow(whole, zero)
+    });
+    let pairs = lower.chunks_exact(2).filter_map(|pair| match pair {
+        [first, second] => Some(lower_halves(builder, *first, *second)),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+/// 32-bit integers as narrower ones, which saturate.
+fn saturated(builder: &mut FunctionBuilder<'_>, vectors: Vec<Value>, to: Type) -> Vec<Value> {
+    let mut vectors = vectors;
+    let mut bytes = 4;
+    while bytes > to.bytes() {
+        bytes /= 2;
+        // What 16 signed bits hold is saturated in the next step.
+        let is_signed = to.is_signed() || bytes > to.bytes();
+        let pairs = vectors.chunks_exact(2).filter_map(|pair| match pair {
+            [first, second] if is_signed => Some(builder.ins().snarrow(*first, *second)),
+            [first, second] => Some(builder.ins().unarrow(*first, *second)),
+            _ => None,
+        });
+        vectors = pairs.collect();
+    }
+    vectors
 }
 
 fn each(vectors: Vec<Value>, convert: impl FnMut(Value) -> Value) -> Vec<Value> {

@@ -12,7 +12,7 @@ use cranelift_frontend::FunctionBuilder;
 use std::collections::BTreeMap;
 use strew_affine::lanes::VECTOR_BYTES;
 use strew_affine::{
-    Access, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Place, Type, UnaryOp,
+    Access, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Order, Place, Type, UnaryOp,
     Value as Constant,
 };
 
@@ -71,21 +71,14 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 {
                     self.gather(held, values);
                 }
-                [Place::Element(access)] if self.group.lanes.is_varying(access) => {
-                    let ty = self.element_type(access);
-                    let held = |vectors: &mut Self| vectors.get(access);
+                [place] if self.is_own(place) => {
+                    let ty = self.type_of(place);
+                    let held = |vectors: &mut Self| vectors.held(place);
                     let combined = self.combined((combiner, ty), held, values);
-                    self.set(access, combined);
+                    self.replace(place, combined);
                 }
-                [Place::Local(local)] if self.group.lanes.is_own(*local) => {
-                    let ty = self.function.program.kernel.locals[*local].ty;
-                    let held = |vectors: &mut Self| {
-                        let held = vectors.expr_of(*local);
-                        vectors.spread(held, ty)
-                    };
-                    let combined = self.combined((combiner, ty), held, values);
-                    self.locals.insert(*local, InLanes::Each(combined));
-                    self.settle();
+                [first, others @ ..] if places.iter().all(|it| self.is_own(it)) => {
+                    self.replace_together(combiner, (first, others), values);
                 }
                 _ => self.update_scalars(places, combiner, values),
             },
@@ -150,6 +143,75 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         pairs
             .map(|(held, incoming)| self.function.combined_lanes(by, held, incoming))
             .collect()
+    }
+
+    /// Whether each lane has a `place` of its own.
+    fn is_own(&self, place: &Place) -> bool {
+        match place {
+            Place::Element(access) => self.group.lanes.is_varying(access),
+            Place::Local(local) => self.group.lanes.is_own(*local),
+        }
+    }
+
+    fn type_of(&self, place: &Place) -> Type {
+        match place {
+            Place::Element(access) => self.element_type(access),
+            Place::Local(local) => self.function.program.kernel.locals[*local].ty,
+        }
+    }
+
+    /// What each lane holds in its `place`.
+    fn held(&mut self, place: &'k Place) -> Vec<Value> {
+        match place {
+            Place::Element(access) => self.get(access),
+            Place::Local(local) => {
+                let ty = self.type_of(place);
+                let held = self.expr_of(*local);
+                self.spread(held, ty)
+            }
+        }
+    }
+
+    /// Puts `values` into the `place` of each lane.
+    fn replace(&mut self, place: &'k Place, values: Vec<Value>) {
+        match place {
+            Place::Element(access) => self.set(access, values),
+            Place::Local(local) => {
+                self.locals.insert(*local, InLanes::Each(values));
+                self.settle();
+            }
+        }
+    }
+
+    /// Updates several places of each lane, all or none, as a comparison of the first value with what is held says.
+    fn replace_together(
+        &mut self,
+        combiner: &Combiner,
+        (first, others): (&'k Place, &'k [Place]),
+        values: &'k [Expr],
+    ) {
+        let places: Vec<_> = std::iter::once(first).chain(others).collect();
+        let types: Vec<_> = places.iter().map(|it| self.type_of(it)).collect();
+        let Order::AnyOfTurns(by) = combiner.order(&types) else {
+            return;
+        };
+        let mut sides = Vec::new();
+        for ((place, ty), value) in places.iter().zip(&types).zip(values) {
+            let incoming = self.expr(value);
+            let incoming = self.spread(incoming, *ty);
+            sides.push((self.held(place), incoming));
+        }
+        let Some(((held, incoming), ty)) = sides.first().cloned().zip(types.first()) else {
+            return;
+        };
+        let wins = self.pairs(incoming, held, |builder, incoming, held| {
+            operation::compare(builder, by.replaces(), incoming, held, *ty)
+        });
+        let wins = as_mask(wins);
+        for ((place, ty), (held, incoming)) in places.into_iter().zip(types).zip(sides) {
+            let chosen = self.selected(wins.clone(), incoming, held, ty);
+            self.replace(place, chosen);
+        }
     }
 
     /// The scalar in all lanes.
