@@ -254,6 +254,29 @@ fn a_multiple_is_added() {
     );
 }
 
+/// Four vectors a turn: of each a load, and the greater one; then the iterator, a comparison and a jump.
+#[test]
+fn the_greatest_is_gathered_in_lanes() {
+    check(
+        "kernel @k(n: i64, x: f32[n], out: f32[1]) {
+           affine.for j in 0..n lanes 16 { out[0] reduce(max) x[j] }
+         }",
+        Turn::new(11, 4, 0),
+    );
+}
+
+/// Behind the loop, which most is done in: the greatest of four vectors and of the lanes, which lanes have it, and the least number of these,
+/// as short rows take no longer than that.
+#[test]
+fn the_turn_of_the_greatest_is_found_in_lanes() {
+    check(
+        "kernel @k(n: i64, x: f32[n], out: f32[1], at: i64[1]) {
+           affine.for j in 0..n lanes 16 { (out[0], at[0]) reduce(argmax) (x[j], j) }
+         }",
+        Turn::new(73, 5, 0),
+    );
+}
+
 /// Four vectors a turn: of each two loads, a product, a sum.
 #[test]
 fn a_product_of_vectors_is_summed() {

@@ -13,7 +13,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use strew_affine::lanes::VECTOR_BYTES;
-use strew_affine::{CompareOp, Expr, Extremum, Node, Ties, Type};
+use strew_affine::{CompareOp, Expr, Extremum, Node, Ties, Type, Value as Constant};
 
 /// Which turn each lane has its value from.
 #[derive(Clone, Debug)]
@@ -33,11 +33,16 @@ fn numbers_for(ty: Type) -> Type {
     }
 }
 
-/// A value, and the number of a turn.
-#[derive(Clone, Copy)]
-struct Candidate {
-    value: Value,
-    turn: Value,
+/// How far apart lanes of type `ty` are that are put together so that each has all of them in the end: half a vector, a quarter, and so on.
+fn halves(ty: Type) -> impl Iterator<Item = u32> {
+    let halves = std::iter::successors(Some(VECTOR_BYTES / 2), |bytes| Some(bytes / 2));
+    halves.take_while(move |bytes| *bytes >= ty.bytes())
+}
+
+/// `number` in all lanes of the integer type `ty`.
+fn in_all_lanes(builder: &mut FunctionBuilder<'_>, ty: Type, number: i64) -> Value {
+    let number = operation::constant(builder, Constant::integer(ty, number.into()));
+    builder.ins().splat(operation::vector_of(ty), number)
 }
 
 impl Elected {
@@ -48,60 +53,33 @@ impl Elected {
         ty: Type,
         count: u32,
     ) -> Self {
-        let vector = operation::vector_of(numbers_for(ty));
+        let numbers = numbers_for(ty);
         let mut begin = |number| {
-            let number = builder.ins().iconst(vector.lane_type(), number);
-            let number = builder.ins().splat(vector, number);
-            let variable = builder.declare_var(vector);
+            let number = in_all_lanes(builder, numbers, number);
+            let variable = builder.declare_var(operation::vector_of(numbers));
             builder.def_var(variable, number);
             variable
         };
-        // A number less than zero has all bits of its type and no others.
-        let bits = vector.lane_bits();
-        let none = (-1_i64 as u64 >> (64 - bits)) as i64;
         Self {
             by,
-            groups: (0..count).map(|_| begin(none)).collect(),
+            groups: (0..count).map(|_| begin(-1)).collect(),
             next: begin(0),
         }
     }
 
-    /// Whether `one` beats `other`, or each lane of it. No value is a NaN.
-    fn beats(
+    /// The number of the turn that is in front, or behind where the last one is left; lane by lane.
+    fn chosen(
         &self,
         builder: &mut FunctionBuilder<'_>,
-        [one, other]: [Candidate; 2],
+        [one, other]: [Value; 2],
         ty: Type,
     ) -> Value {
-        let is_better = Extremum {
-            ties: Ties::First,
-            ..self.by
-        };
-        let better = operation::compare(builder, is_better.replaces(), one.value, other.value, ty);
-        let equal = operation::compare(builder, CompareOp::Eq, one.value, other.value, ty);
-        let in_front = match self.by.ties {
+        let is_it = match self.by.ties {
             Ties::First => CompareOp::Lt,
             Ties::Last => CompareOp::Gt,
         };
-        let in_front = operation::compare(builder, in_front, one.turn, other.turn, numbers_for(ty));
-        let instead = builder.ins().band(equal, in_front);
-        builder.ins().bor(better, instead)
-    }
-
-    /// The best of all candidates, or of those in each lane.
-    fn best(
-        &self,
-        builder: &mut FunctionBuilder<'_>,
-        candidates: Vec<Candidate>,
-        ty: Type,
-    ) -> Option<Candidate> {
-        candidates.into_iter().reduce(|best, it| {
-            let wins = self.beats(builder, [it, best], ty);
-            Candidate {
-                value: operation::choose(builder, wins, it.value, best.value),
-                turn: operation::choose(builder, wins, it.turn, best.turn),
-            }
-        })
+        let is_it = operation::compare(builder, is_it, one, other, numbers_for(ty));
+        operation::choose(builder, is_it, one, other)
     }
 }
 
@@ -129,9 +107,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             builder.def_var(*value, best);
             builder.def_var(*group, from);
         }
-        let lanes = builder.func.dfg.value_type(next);
-        let one = builder.ins().iconst(lanes.lane_type(), 1);
-        let one = builder.ins().splat(lanes, one);
+        let one = in_all_lanes(builder, numbers_for(ty), 1);
         let next = builder.ins().iadd(next, one);
         builder.def_var(elected.next, next);
     }
@@ -142,32 +118,47 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// there is none.
     fn best_of_all(&mut self, held: &InRegisters, elected: &Elected, count: u32) -> Option<Value> {
         let ty = held.ty();
+        let best = self.best_value(held)?;
         let builder = &mut self.builder;
-        let zero = builder.ins().iconst(types::I64, 0);
-        let behind = value::counted(builder, zero, numbers_for(ty), count);
+        let behind = value::numbers(builder, numbers_for(ty), count);
+        // Which is no turn that could be chosen.
+        let worst = match (elected.by.ties, numbers_for(ty)) {
+            (Ties::Last, _) => -1,
+            (Ties::First, Type::I64) => i64::MAX,
+            (Ties::First, _) => i64::from(i32::MAX),
+        };
+        let worst = in_all_lanes(builder, numbers_for(ty), worst);
         let lanes = held.vectors().iter().zip(&elected.groups).zip(behind);
-        let candidates = lanes.map(|((value, group), behind)| {
-            let group = builder.use_var(*group);
+        let turns = lanes.map(|((value, group), behind)| {
+            let (value, group) = (builder.use_var(*value), builder.use_var(*group));
             // A number of a group that is less than zero is that of a turn which is, since there are no more turns in a group.
             let first = (builder.ins()).ishl_imm_u(group, i64::from(count.trailing_zeros()));
-            Candidate {
-                value: builder.use_var(*value),
-                turn: builder.ins().iadd(first, behind),
-            }
+            let turn = builder.ins().iadd(first, behind);
+            let is_best = operation::compare(builder, CompareOp::Eq, value, best, ty);
+            operation::choose(builder, is_best, turn, worst)
         });
-        let candidates = candidates.collect();
-        let mut best = elected.best(builder, candidates, ty)?;
-        // Each lane with the one half of the vectors away, then with the one a quarter away, and so on: all are the best of all.
-        let mut bytes = VECTOR_BYTES / 2;
-        while bytes >= ty.bytes() {
-            let away = Candidate {
-                value: value::rotated(builder, best.value, bytes),
-                turn: value::rotated(builder, best.turn, bytes),
-            };
-            best = elected.best(builder, vec![best, away], ty)?;
-            bytes /= 2;
+        let turns: Vec<_> = turns.collect();
+        let turn = turns
+            .into_iter()
+            .reduce(|one, other| elected.chosen(builder, [other, one], ty))?;
+        let turn = halves(ty).fold(turn, |turn, bytes| {
+            let away = value::rotated(builder, turn, bytes);
+            elected.chosen(builder, [away, turn], ty)
+        });
+        Some(builder.ins().extractlane(turn, 0))
+    }
+
+    /// The best value of all lanes, in each lane.
+    fn best_value(&mut self, held: &InRegisters) -> Option<Value> {
+        let vectors = held.vectors().iter();
+        let vectors = vectors.map(|it| self.builder.use_var(*it)).collect();
+        let mut best = self.tree(held.gathering(), vectors)?;
+        let ty = held.ty();
+        for bytes in halves(ty) {
+            let away = value::rotated(&mut self.builder, best, bytes);
+            best = self.combined_lanes((&held.gathering().by, ty), best, away);
         }
-        Some(builder.ins().extractlane(best.turn, 0))
+        Some(best)
     }
 
     /// Goes to the block `again` with the first turn if there are more turns than the numbers in lanes of type `ty` count.

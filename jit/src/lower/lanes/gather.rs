@@ -59,6 +59,10 @@ impl InRegisters {
         self.gathering.ty
     }
 
+    pub(super) fn gathering(&self) -> &Gathering {
+        &self.gathering
+    }
+
     pub(super) fn vectors(&self) -> &[Variable] {
         &self.vectors
     }
@@ -278,7 +282,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// All of `values` combined: each of the first half with one of the second, until there is one left.
-    fn tree(&mut self, by: &Gathering, mut values: Vec<Value>) -> Option<Value> {
+    pub(super) fn tree(&mut self, by: &Gathering, mut values: Vec<Value>) -> Option<Value> {
         while values.len() > 1 {
             let second = values.split_off(values.len().div_ceil(2));
             for (held, incoming) in values.iter_mut().zip(second) {

@@ -347,6 +347,12 @@ pub(super) fn counted(
         narrow => builder.ins().ireduce(narrow, value),
     };
     let first = builder.ins().splat(vector, first);
+    let behind = numbers(builder, ty, count).into_iter();
+    behind.map(|it| builder.ins().iadd(first, it)).collect()
+}
+
+/// 0, 1 and so on, of the integer type `ty`.
+pub(super) fn numbers(builder: &mut FunctionBuilder<'_>, ty: Type, count: u32) -> Vec<Value> {
     let each = per_vector(ty);
     (0..count / each)
         .map(|position| {
@@ -354,9 +360,8 @@ pub(super) fn counted(
             let bytes =
                 numbers.flat_map(|it| it.to_le_bytes().into_iter().take(ty.bytes() as usize));
             let bytes: Vec<u8> = bytes.collect();
-            let behind = builder.func.dfg.constants.insert(bytes.into());
-            let behind = builder.ins().vconst(vector, behind);
-            builder.ins().iadd(first, behind)
+            let numbers = builder.func.dfg.constants.insert(bytes.into());
+            builder.ins().vconst(operation::vector_of(ty), numbers)
         })
         .collect()
 }
