@@ -2,13 +2,13 @@
 
 use super::Program;
 use super::convert::{clif_type, convert, extend};
-use super::function::{ArrayValue, Binding, FunctionLowering, Stride};
+use super::function::{ArrayValue, FunctionLowering, Stride};
 use super::known::Width;
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use strew_affine::visit::Loop;
-use strew_affine::{Access, AffineExpr, ArrayId, Expr, IterId, Kernel, Subscript, Type, Variable};
+use strew_affine::{Access, AffineExpr, ArrayId, IterId, Kernel, Subscript, Type, Variable};
 
 /// An element that is known to lie in its array.
 pub(super) struct Element {
@@ -475,25 +475,6 @@ impl FunctionLowering<'_, '_, '_> {
             constant: expr.constant(),
             ty: Type::I64,
             proved: true,
-        }
-    }
-
-    /// An integer expression, extended to 64 bits by the shortest way.
-    pub(super) fn extended(&mut self, expr: &Expr) -> Value {
-        let ty = expr.ty(self.program.kernel);
-        match expr {
-            Expr::Load(access) => self.load_extended(access),
-            Expr::Local(local) => match self.locals.get(*local).copied() {
-                Some(Binding::Loaded { wide, .. }) => wide,
-                _ => {
-                    let value = self.local(*local);
-                    extend(&mut self.builder, value, ty)
-                }
-            },
-            _ => {
-                let value = self.expr(expr);
-                extend(&mut self.builder, value, ty)
-            }
         }
     }
 

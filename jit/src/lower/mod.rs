@@ -28,6 +28,7 @@ mod element;
 mod emit;
 mod exit;
 mod expr;
+mod extended;
 mod forall;
 mod function;
 mod gather_calls;
