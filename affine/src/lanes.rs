@@ -15,7 +15,7 @@ mod gathered;
 mod in_turn;
 
 pub use distance::windows;
-pub use gathered::Gathering;
+pub use gathered::{Gathering, elects};
 
 /// The bytes of a vector.
 pub const VECTOR_BYTES: u32 = 16;
@@ -40,6 +40,11 @@ pub enum Obstacle {
         "there is more in it than assignments, updates and `let`: a loop, a local array, or a branch that does more than to choose what scalars become"
     )]
     Nested,
+    /// An update on one side of a condition, by this combiner, for which a turn may have to be made again.
+    #[error(
+        "an update by `{0}` stands under a condition, for which turns may have to be made again, and what else they do cannot be"
+    )]
+    Again(String),
     /// A scalar of what is around it, or a `bool`, that is assigned in it.
     #[error("`{0}` is assigned in it")]
     Assigned(String),
@@ -113,9 +118,7 @@ impl<'k> Lanes<'k> {
         }
         let (together, _) = found.split(body);
         found.check_updated(together).map_err(|it| (it, here))?;
-        if found.is_condition_in_doubt(body) {
-            return Err((Obstacle::Nested, here));
-        }
+        found.check_conditions(body).map_err(|it| (it, here))?;
         let types = found.types(together).into_iter();
         match types.min_by_key(|ty| ty.bytes()) {
             Some(ty) if VECTOR_BYTES / ty.bytes() > count => {

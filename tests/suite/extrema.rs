@@ -3,6 +3,7 @@
 
 use crate::against_c::outcomes;
 use crate::data::Data;
+use crate::engines::{Engines, compiled_recording};
 use crate::random::Random;
 use strew::Source;
 
@@ -114,6 +115,45 @@ fn what_only_looks_like_the_place_of_an_extremum_is_not_taken_for_it() {
     check(&OTHERS[4..], "int");
 }
 
+/// Where they stand in the end is asked by nobody, or another number is.
+#[test]
+fn a_place_that_nobody_reads_is_kept_apart_from_others() {
+    for update in [
+        "if (x[j] > h[0]) { h[0] = x[j]; a = j; }",
+        "if (x[j] >= h[0]) { h[0] = x[j]; a = j; }",
+    ] {
+        let text = format!(
+            "int k(int m, float h[1], const float x[m], const int l[m]) {{ int a = 0, c = 0; \
+             for (int j = 0; j < m; j++) {{ c += l[j]; {update} }} return c; }}"
+        );
+        let case = |m: i32| {
+            let x: Vec<_> = (0..m).map(|it| (it * 7 % 11) as f32).collect();
+            let data = Data::default().scalar("m", m).array("h", &[1.0_f32]);
+            data.array("x", &x).array("l", &vec![1; m as usize])
+        };
+        for (_, outcome) in outcomes(&text, vec![case(0), case(1), case(40)]) {
+            assert!(outcome.is_ok(), "{update}: {outcome:?}");
+        }
+    }
+}
+
+/// Where lanes are left with zeros of both signs, or have met a NaN, all turns are made again.
+#[test]
+fn turns_that_are_made_again_are_counted_once() {
+    let row = "for (int j = 0; j < w; j++) if (other[i][j] > 0) best[i] = MAX(best[i], a[i][j]);";
+    let parsed = Source::new("k.c", source(row, "float")).parse();
+    let parsed = parsed.unwrap_or_else(|error| panic!("{error}"));
+    let kernel = Engines::new(parsed.kernel(None).expect("one kernel")).scheduled;
+    for pool in POOLS {
+        let mut data = case(pool, 40, "float");
+        data = data.array("other", &[1.0_f32; 11 * 40]);
+        let (outcome, record) = compiled_recording(&kernel, &data);
+        assert!(outcome.is_ok(), "{pool:?}: {outcome:?}");
+        let updates = record.map(|it| it.updates);
+        assert_eq!(updates, Some(11 * 40), "{pool:?}");
+    }
+}
+
 #[test]
 fn places_of_extrema_are_reductions() {
     let is_pair = |body: &str| {
@@ -129,7 +169,7 @@ fn places_of_extrema_are_reductions() {
     for body in &ROWS[8..] {
         assert!(is_pair(body), "{body}");
     }
-    for body in &OTHERS[..5] {
+    for body in &OTHERS {
         assert!(!is_pair(body), "{body}");
     }
 }

@@ -221,7 +221,8 @@ fn site_pair_combiner(source: Option<&Site<'_>>, sink: Option<&Site<'_>>) -> Opt
     (source.combiner == sink.combiner).then(|| source.combiner.to_string())
 }
 
-fn place_type(kernel: &Kernel, place: &Place) -> Type {
+/// The type of what is at `place`.
+pub(crate) fn place_type(kernel: &Kernel, place: &Place) -> Type {
     match place {
         Place::Element(access) => kernel.arrays[access.array].element,
         Place::Local(local) => kernel.locals[*local].ty,

@@ -1,6 +1,6 @@
 //! What each lane updates in one of its own, so that no update waits for that of another lane.
 
-use super::{Lanes, combines_lanes};
+use super::{Lanes, Obstacle, combines_lanes};
 use crate::visit::{for_each_load_of, walk};
 use crate::{ArrayId, Combiner, Expr, Node, Order, Place, Type};
 use std::collections::BTreeSet;
@@ -19,16 +19,23 @@ pub struct Gathering {
 impl Gathering {
     /// Whether somebody has to look, when all is gathered, for what shows the order.
     pub fn is_in_doubt(&self) -> bool {
-        match self.order {
-            Order::Any | Order::AnyOfTurns(_) => false,
-            Order::AnyButOfZeros | Order::AnyButOfZerosAndNan(_) | Order::OfLoop => true,
-        }
+        matches!(
+            self.order,
+            Order::AnyButOfZeros | Order::AnyButOfZerosAndNan(_)
+        )
     }
 
-    /// Whether each lane keeps the number of a turn, in as many bits as what is gathered has.
-    fn has_room(&self) -> bool {
-        !matches!(self.order, Order::AnyOfTurns(_)) || self.ty.bytes() >= 4
+    /// Whether lanes keep the number of a turn.
+    pub fn elects(&self) -> bool {
+        matches!(self.order, Order::AnyOfTurns(_))
     }
+}
+
+/// Whether updates of places of these types by `combiner` are each that of one turn, of which lanes can keep the number: it has as many bits as
+/// what tells which one it is.
+pub fn elects(combiner: &Combiner, types: &[Type]) -> bool {
+    let has_room = types.first().is_some_and(|it| it.bytes() >= 4);
+    has_room && matches!(combiner.order(types), Order::AnyOfTurns(_))
 }
 
 impl Lanes<'_> {
@@ -46,10 +53,9 @@ impl Lanes<'_> {
         };
         let ty = types.first().copied().filter(|ty| *ty != Type::Bool)?;
         let bodies = by.bodies(&[ty])?;
-        let gathering = Gathering { ty, by, order };
-        let is_one = types.len() == 1 || matches!(gathering.order, Order::AnyOfTurns(_));
+        let is_one = types.len() == 1 || elects(combiner, &types);
         let combines = is_one && bodies.iter().all(|it| combines_lanes(it, ty));
-        (combines && gathering.has_room()).then_some(gathering)
+        combines.then_some(Gathering { ty, by, order })
     }
 
     /// The type of `place`, if it is the same in all lanes.
@@ -73,7 +79,7 @@ impl Lanes<'_> {
             ..
         } = node
             && let Some(it) = self.gathering(places, combiner)
-            && matches!(it.order, Order::AnyOfTurns(_))
+            && it.elects()
         {
             let is_as_wide = |value: &Expr| value.ty(self.kernel).bytes() >= it.ty.bytes();
             made.retain(|expr| {
@@ -117,9 +123,8 @@ impl Lanes<'_> {
         may
     }
 
-    /// Whether `body` has a condition on an update that lanes gather where no turn can be made again although one may have to be.
-    pub(super) fn is_condition_in_doubt(&self, body: &[Node]) -> bool {
-        let mut is_in_doubt = false;
+    /// What keeps the updates under conditions in `body` from being gathered: a turn may have to be made again, and cannot be.
+    pub(super) fn check_conditions(&self, body: &[Node]) -> Result<(), Obstacle> {
         for inside in body.iter().flat_map(Node::blocks).flatten() {
             let Node::Reduce {
                 places, combiner, ..
@@ -127,12 +132,15 @@ impl Lanes<'_> {
             else {
                 continue;
             };
-            is_in_doubt |= match self.gathering(places, combiner) {
-                Some(it) if it.is_in_doubt() => !self.may_begin_again(body),
-                Some(it) if matches!(it.order, Order::AnyOfTurns(_)) => !self.may_pick_turns(body),
-                _ => false,
+            let may = match self.gathering(places, combiner) {
+                Some(it) if it.is_in_doubt() => self.may_begin_again(body),
+                Some(it) if it.elects() => self.may_pick_turns(body),
+                _ => true,
             };
+            if !may {
+                return Err(Obstacle::Again(combiner.to_string()));
+            }
         }
-        is_in_doubt
+        Ok(())
     }
 }

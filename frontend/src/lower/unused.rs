@@ -52,10 +52,9 @@ fn remove(body: &mut Vec<Node>, reads: &mut Reads) {
         for block in node.blocks_mut().into_iter().rev() {
             remove(block, reads);
         }
-        let locals = written(&node);
-        let is_removed = locals
-            .as_ref()
-            .is_some_and(|locals| !locals.iter().any(|it| reads.is_read(*it)))
+        let locals = set_by(&node);
+        let is_removed = sets_locals_alone(&node)
+            && !locals.iter().any(|it| reads.is_read(*it))
             && !node.expressions().into_iter().any(can_fault);
         if is_removed {
             for_each_foreign_read(&node, &mut |local| {
@@ -65,7 +64,7 @@ fn remove(body: &mut Vec<Node>, reads: &mut Reads) {
             });
         } else {
             // What is still written is still declared.
-            reads.written.extend(locals.unwrap_or_default());
+            reads.written.extend(locals);
             kept.push(node);
         }
     }
@@ -73,17 +72,19 @@ fn remove(body: &mut Vec<Node>, reads: &mut Reads) {
     *body = kept;
 }
 
-/// The locals that the node gives values, if it writes nothing else.
-fn written(node: &Node) -> Option<Vec<LocalId>> {
-    if let Node::Declare { local, .. } = node {
-        return Some(vec![*local]);
+/// The locals that the node itself gives values.
+fn set_by(node: &Node) -> Vec<LocalId> {
+    match node {
+        Node::Declare { local, .. } => vec![*local],
+        _ => node.places().iter().filter_map(Place::local).collect(),
     }
-    let locals = node.places().iter().map(|place| match place {
-        Place::Local(local) => Some(*local),
-        Place::Element(_) => None,
-    });
-    let locals: Option<Vec<LocalId>> = locals.collect();
-    locals.filter(|it| !it.is_empty())
+}
+
+/// Whether the node gives locals values, and does nothing else.
+fn sets_locals_alone(node: &Node) -> bool {
+    let places = node.places();
+    let are_locals = !places.is_empty() && places.iter().all(|it| it.local().is_some());
+    matches!(node, Node::Declare { .. }) || are_locals
 }
 
 fn can_fault(expr: &Expr) -> bool {
@@ -102,7 +103,7 @@ pub(super) fn may_divide_by_zero(op: BinaryOp, divisor: &Expr) -> bool {
 
 /// Every local that the node itself reads; one that it sets does not count as read by that.
 fn for_each_foreign_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
-    let own = written(node).unwrap_or_default();
+    let own = set_by(node);
     let mut visit = |local| {
         if !own.contains(&local) {
             visit(local);

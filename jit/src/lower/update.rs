@@ -218,6 +218,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
+    /// What is at `place`, where no register holds it.
+    pub(super) fn value_at(&mut self, place: &'k Place) -> Value {
+        let ty = self.type_of(place);
+        let cell = self.cell(place);
+        self.get(&cell, ty)
+    }
+
     fn get(&mut self, cell: &Cell, ty: Type) -> Value {
         match cell {
             Cell::Element(element) => self.read_element(ty, element),

@@ -702,7 +702,7 @@ fn lanes_that_there_are_not_are_refused() {
         (
             "lanes 4",
             "out[j] = out[j] + a[j] scf.if a[j] > 1.0 { s reduce(min) a[j] }",
-            "more in it",
+            "an update by `min` stands under a condition",
         ),
         ("lanes 4", "out[j] = sin(a[j])", "`sin`"),
         ("lanes 16", "f[j] = a[j] < 1.0", "arrays of `bool`"),

@@ -21,7 +21,7 @@ const LONG_CHAIN: usize = 3;
 const SUMS_BESIDE: usize = 3;
 
 /// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile. A sum waits for
-/// the one before it, unless there are several, and many statements have enough to do, but for a long sum, of which several share what they load.
+/// the one before it, unless there are several, with what comes with an extremum counting for two, and many statements have enough to do, but for a long sum, of which several share what they load.
 fn vectors_in_flight(lanes: &Lanes<'_>, body: &[Node]) -> u32 {
     let is_link = |node: &&Node| {
         matches!(
@@ -33,11 +33,13 @@ fn vectors_in_flight(lanes: &Lanes<'_>, body: &[Node]) -> u32 {
         )
     };
     let links = body.iter().filter(is_link).count();
+    let is_shared = |it: &Place| it.local().is_some() || lanes.is_one_element(it);
     let is_sum = |node: &&Node| {
-        matches!(node, Node::Reduce { places, .. }
-            if matches!(places.as_slice(), [it] if it.local().is_some() || lanes.is_one_element(it)))
+        let places = node.places();
+        matches!(node, Node::Reduce { .. }) && places.iter().all(is_shared)
     };
-    let sums = body.iter().filter(is_sum).count();
+    let sums = body.iter().filter(is_sum);
+    let sums: usize = sums.map(|it| it.places().len()).sum();
     let mut elements = body.iter().filter(|it| !is_sum(it));
     let writes = elements.any(|it| it.written_elements().next().is_some());
     match (writes, body.len()) {

@@ -2,12 +2,14 @@
 
 use super::registers::{MOST_STATEMENTS, is_only_sums, is_straight};
 use super::{Saving, Scheduler, path_to, trips};
+use crate::order::place_type;
 use crate::tree;
 use crate::{LoopPath, Step, UnrollAndJam};
 use std::collections::BTreeSet;
 use strew_affine::dependence::Target;
+use strew_affine::lanes::elects;
 use strew_affine::visit::{Loop, has_loops, walk};
-use strew_affine::{AffineFor, Expr, Kernel, Node, Order, Place};
+use strew_affine::{AffineFor, Expr, Kernel, Node, Place};
 
 /// An addition of floats takes as long as a processor needs to begin about so many.
 const TOGETHER: u64 = 4;
@@ -56,7 +58,7 @@ fn sums_inside(kernel: &Kernel, target: &AffineFor) -> bool {
         && !calls(inner)
         && is_straight(&inner.body)
         && is_only_sums(inner)
-        && !inner.body.iter().any(|it| elects(kernel, it))
+        && !inner.body.iter().any(|it| keeps_turns(kernel, it))
         && are_own(inner, target)
 }
 
@@ -82,20 +84,15 @@ fn calls(inner: &AffineFor) -> bool {
 }
 
 /// Whether lanes keep the turn that `node` takes what comes with an extremum from: there are too many vectors for several of these.
-fn elects(kernel: &Kernel, node: &Node) -> bool {
+fn keeps_turns(kernel: &Kernel, node: &Node) -> bool {
     let Node::Reduce {
         places, combiner, ..
     } = node
     else {
         return false;
     };
-    let ty = |it: &Place| match it {
-        Place::Local(local) => kernel.locals[*local].ty,
-        Place::Element(access) => kernel.arrays[access.array].element,
-    };
-    let types: Vec<_> = places.iter().map(ty).collect();
-    let has_room = types.first().is_some_and(|it| it.bytes() >= 4);
-    has_room && matches!(combiner.order(&types), Order::AnyOfTurns(_))
+    let types: Vec<_> = places.iter().map(|it| place_type(kernel, it)).collect();
+    elects(combiner, &types)
 }
 
 /// Whether `inner` sums up, and into nothing but scalars that each iteration of `target` has of its own.

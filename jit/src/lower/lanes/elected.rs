@@ -161,9 +161,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Some(best)
     }
 
-    /// Goes to the block `again` with the first turn if there are more turns than the numbers in lanes of type `ty` count.
-    pub(super) fn count_turns_of_lanes(&mut self, counted: &Counted<'k>, again: Block, ty: Type) {
-        if numbers_for(ty) == Type::I64 {
+    /// Goes to the block `rest` with the first turn if there are more turns than the numbers in lanes of one of the types `by` count.
+    pub(super) fn leave_if_uncounted(
+        &mut self,
+        counted: &Counted<'k>,
+        rest: Block,
+        by: impl IntoIterator<Item = Type>,
+    ) {
+        let mut numbers = by.into_iter().map(numbers_for);
+        if !numbers.any(|it| it != Type::I64) {
             return;
         }
         let distance = self.builder.ins().isub(counted.upper, counted.lower);
@@ -171,8 +177,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let too_many = IntCC::UnsignedGreaterThan;
         let is_more = self.builder.ins().icmp_imm_u(too_many, distance, most);
         let next = self.builder.create_block();
-        let begin = [BlockArg::Value(counted.lower)];
-        self.builder.ins().brif(is_more, again, &begin, next, &[]);
+        let first = [BlockArg::Value(counted.lower)];
+        self.builder.ins().brif(is_more, rest, &first, next, &[]);
         self.builder.switch_to_block(next);
     }
 

@@ -95,6 +95,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.prepare(&these, (turns, one_by_one), group);
         self.forget_turn(counted.iter, counted.body);
         let gathered = self.begin_gathering(counted.body, group);
+        let updates = self.builder.use_var(self.updates);
         self.loops.push(counted.around);
         for turn in made.clone().step_by(group.count as usize) {
             let iter = self.further_on(counted.lower, turn);
@@ -103,8 +104,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.forget_turn(counted.iter, counted.body);
         }
         self.loops.pop();
-        let is_left = group.looks_ahead() || gathered.iter().any(Gathered::may_begin_again);
-        self.end_gathering(gathered, (&these, group), one_by_one)?;
+        let is_left = group.looks_ahead() || gathered.iter().any(Gathered::is_in_doubt);
+        self.end_gathering(gathered, (&these, group), (one_by_one, updates))?;
         if is_left {
             self.builder.ins().jump(behind, &[]);
             self.forget_since(mark);

@@ -34,8 +34,13 @@ struct Update<'k> {
 
 impl Gathered<'_> {
     /// Whether all turns may have to be made again, in their order.
-    pub(super) fn may_begin_again(&self) -> bool {
-        self.held.gathering.is_in_doubt() || self.held.elected.is_some()
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.held.gathering.is_in_doubt()
+    }
+
+    /// The type of what tells which turn is taken, if lanes keep the numbers of turns.
+    pub(super) fn elects_by(&self) -> Option<Type> {
+        self.held.elected.as_ref().map(|_| self.held.ty())
     }
 }
 
@@ -76,9 +81,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         group: &mut Group<'k>,
     ) -> Vec<Gathered<'k>> {
         let mut found = Vec::new();
+        let may_begin_again = self.may_begin_again(&group.lanes, body);
         for update in updates(group.lanes.split(body).0) {
             let gathering = group.lanes.gathering(update.places, update.combiner);
-            let may = |it: &Gathering| self.may_gather(&group.lanes, body, update.places, it);
+            let may = |it: &Gathering| {
+                self.may_gather(&group.lanes, body, update.places, it, may_begin_again)
+            };
             let Some(gathering) = gathering.filter(may) else {
                 continue;
             };
@@ -135,30 +143,46 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Whether lanes may gather updates of `places` in `body`. In some shapes of the body of a forall the loop has no lanes if it
-    /// updates private buffers, and is to add up in the same order: which shape runs may depend on threads and memory where nothing else
-    /// decides bits. For a sum that is all of its buffer, sizes alone decide. Where what is gathered may tell the order, all turns are made
-    /// again, so nothing may be updated by then.
+    /// Whether lanes may gather updates of `places` in `body`, of which all turns may be made again or not.
     pub(super) fn may_gather(
         &self,
         lanes: &Lanes<'_>,
         body: &[Node],
         places: &[Place],
         gathering: &Gathering,
+        may_begin_again: bool,
     ) -> bool {
-        let may_group = |places: &[Place], it: &Gathering| {
-            it.by.is_exact(&[it.ty]) || self.may_round(lanes, body, places, it)
+        let may = match gathering.order {
+            Order::Any => true,
+            Order::AnyButOfZeros | Order::AnyButOfZerosAndNan(_) => may_begin_again,
+            Order::AnyOfTurns(_) => lanes.may_pick_turns(body),
+            Order::OfLoop => false,
         };
+        may && self.may_group(lanes, body, places, gathering)
+    }
+
+    /// Whether all turns of `body` may be made again when lanes have gathered what they update: all of that is gathered, so nothing is updated
+    /// by then.
+    pub(super) fn may_begin_again(&self, lanes: &Lanes<'_>, body: &[Node]) -> bool {
         let gathers = |it: &Update<'_>| {
             let gathering = lanes.gathering(it.places, it.combiner);
-            gathering.is_some_and(|gathering| may_group(it.places, &gathering))
+            gathering.is_some_and(|gathering| self.may_group(lanes, body, it.places, &gathering))
         };
-        let may_begin_again = || lanes.may_begin_again(body) && updates(body).iter().all(gathers);
-        let may_pick = match gathering.order {
-            Order::AnyOfTurns(_) => lanes.may_pick_turns(body) && may_begin_again(),
-            _ => !gathering.is_in_doubt() || may_begin_again(),
-        };
-        may_group(places, gathering) && may_pick
+        lanes.may_begin_again(body) && updates(body).iter().all(gathers)
+    }
+
+    /// Whether the updates of `places` may be grouped by lanes. In some shapes of the body of a forall the loop has no lanes if it
+    /// updates private buffers, and is to add up in the same order: which shape runs may depend on threads and memory where nothing else
+    /// decides bits. For a sum that is all of its buffer, sizes alone decide.
+    fn may_group(
+        &self,
+        lanes: &Lanes<'_>,
+        body: &[Node],
+        places: &[Place],
+        gathering: &Gathering,
+    ) -> bool {
+        let is_exact = gathering.by.is_exact(&[gathering.ty]);
+        is_exact || self.may_round(lanes, body, places, gathering)
     }
 
     fn may_round(
@@ -186,26 +210,28 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Updates the scalars and elements with what all lanes of groups have gathered. Where that tells the order of the turns of `counted`,
-    /// nothing is updated, and they begin again in another block.
+    /// nothing is updated, and they begin again, at the first one, in the block `rest`; `updates` were made before them.
     pub(super) fn end_gathering(
         &mut self,
         gathered: Vec<Gathered<'k>>,
         (counted, group): (&Counted<'k>, &Group<'k>),
-        again: Block,
+        (rest, updates): (Block, Value),
     ) -> Result<(), CompileError> {
+        let is_in_doubt = gathered.iter().any(Gathered::is_in_doubt);
+        let again = self.builder.create_block();
         let mut combined = Vec::new();
         for it in &gathered {
             let all = match it.held.elected {
-                Some(_) => {
-                    self.count_turns_of_lanes(counted, again, it.held.ty());
-                    None
-                }
+                Some(_) => None,
                 None => self.of_all_lanes(&it.held),
             };
-            if let Some(all) = all.filter(|_| it.held.gathering.is_in_doubt()) {
-                self.settle_doubts(&it.held, all, (counted.lower, again));
+            if let Some(all) = all.filter(|_| it.is_in_doubt()) {
+                self.settle_doubts(it, all, again);
             }
             combined.push(all);
+        }
+        if is_in_doubt {
+            self.begin_again(again, (rest, counted.lower), updates);
         }
         for (Gathered { update, held }, all) in gathered.into_iter().zip(combined) {
             if let Some(elected) = &held.elected {
@@ -215,6 +241,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Fills the block `again`: so many `updates` were made, and the turns are made again from the `first` one on.
+    fn begin_again(&mut self, again: Block, (rest, first): (Block, Value), updates: Value) {
+        let next = self.builder.create_block();
+        self.builder.ins().jump(next, &[]);
+        self.builder.set_cold_block(again);
+        self.builder.switch_to_block(again);
+        self.builder.def_var(self.updates, updates);
+        let first = [BlockArg::Value(first)];
+        self.builder.ins().jump(rest, &first);
+        self.builder.switch_to_block(next);
     }
 
     /// What all lanes have gathered, by a tree: vectors first, then the lanes of the last one.
@@ -229,21 +267,25 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.tree(&held.gathering, lanes)
     }
 
-    /// Goes to the block `again` with the turn `first`, if `all` that is held would be another value in another order.
+    /// Goes to the block `again` if `all` that lanes hold would be another value in another order.
     ///
     /// Each lane keeps its order. So if all lanes that end with a zero end with that of one sign, the one that the loop is left with, which
     /// is the first or the last one of a lane, has this sign. And where no lane has met a NaN, the combiner that has an identity differs
-    /// from the other one in nothing but what was held before: that shows only where all that came is the identity.
-    fn settle_doubts(&mut self, held: &InRegisters, all: Value, (first, again): (Value, Block)) {
-        let begin = [BlockArg::Value(first)];
+    /// from the other one in nothing but what it does to a NaN that was held before if no update came.
+    fn settle_doubts(&mut self, it: &Gathered<'k>, all: Value, again: Block) {
+        let held = &it.held;
         if let Some(unordered) = held.unordered {
             let unordered = self.builder.use_var(unordered);
             let unordered = self.builder.ins().vany_true(unordered);
             let identity = operation::constant(&mut self.builder, held.identity);
             let is_nothing = self.builder.ins().fcmp(FloatCC::Equal, all, identity);
+            let is_nothing = match self.is_unordered(it.update.places) {
+                Some(is_nan) => self.builder.ins().band(is_nothing, is_nan),
+                None => is_nothing,
+            };
             let is_told = self.builder.ins().bor(unordered, is_nothing);
             let next = self.builder.create_block();
-            self.builder.ins().brif(is_told, again, &begin, next, &[]);
+            self.builder.ins().brif(is_told, again, &[], next, &[]);
             self.builder.switch_to_block(next);
         }
         let [look, next] = [(); 2].map(|()| self.builder.create_block());
@@ -253,8 +295,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().brif(is_zero, look, &[], next, &[]);
         self.builder.switch_to_block(look);
         let is_told = self.has_both_zeros(held);
-        self.builder.ins().brif(is_told, again, &begin, next, &[]);
+        self.builder.ins().brif(is_told, again, &[], next, &[]);
         self.builder.switch_to_block(next);
+    }
+
+    /// Whether the only one of `places` holds a NaN, unless a register may hold it, or nothing yet.
+    fn is_unordered(&mut self, places: &'k [Place]) -> Option<Value> {
+        let [place] = places else { return None };
+        if self.run_of(places).is_some() || !self.pages.is_empty() {
+            return None;
+        }
+        let held = self.value_at(place);
+        Some(self.builder.ins().fcmp(FloatCC::Unordered, held, held))
     }
 
     /// Whether some lanes hold a zero with a sign, and others one without.

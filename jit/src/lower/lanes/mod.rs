@@ -27,7 +27,7 @@ use crate::CompileError;
 pub(super) use across::Across;
 use ahead::{Reach, Turns};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
-use gather::InRegisters;
+use gather::{Gathered, InRegisters};
 use one_by_one::OneByOne;
 use settle::Progress;
 use std::collections::BTreeMap;
@@ -100,12 +100,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let lanes = Lanes::of(self.program.kernel, around, count).ok()?;
         let (together, _) = lanes.split(around.body());
         let mut is_safe = true;
+        let may_begin_again = self.may_begin_again(&lanes, around.body());
         walk(together, &mut |it, _| {
             let places = it.places();
             is_safe &=
                 self.pages.is_empty() || it.written_elements().all(|it| !lanes.is_strided(it));
             is_safe &= self.goes_to_memory(places) || self.is_one_in_run(&lanes, places);
-            is_safe &= self.may_choose(&lanes, around, it);
+            is_safe &= self.may_choose(&lanes, (around, may_begin_again), it);
         });
         let reach = is_safe.then(|| self.reach_of(&lanes, around)).flatten()?;
         Some(Group::new(lanes, count, reach))
@@ -118,14 +119,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Whether lanes may gather what `statement` of the loop `around` updates on one side of a condition: both sides are computed.
-    fn may_choose(&self, lanes: &Lanes<'_>, around: Loop<'_>, statement: &Node) -> bool {
+    fn may_choose(
+        &self,
+        lanes: &Lanes<'_>,
+        (around, may_begin_again): (Loop<'_>, bool),
+        statement: &Node,
+    ) -> bool {
         let mut inside = statement.blocks().flatten();
         inside.all(|it| match it {
             Node::Reduce {
                 places, combiner, ..
             } => {
                 let gathering = lanes.gathering(places, combiner);
-                gathering.is_none_or(|it| self.may_gather(lanes, around.body(), places, &it))
+                gathering.is_none_or(|it| {
+                    self.may_gather(lanes, around.body(), places, &it, may_begin_again)
+                })
             }
             _ => true,
         })
@@ -177,6 +185,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             function.forget_turn(counted.iter, counted.body);
             function.turning.pop();
             let gathered = function.begin_gathering(counted.body, &mut group);
+            let by = gathered.iter().filter_map(Gathered::elects_by);
+            function.leave_if_uncounted(counted, rest, by);
+            let updates = function.builder.use_var(function.updates);
             let groups = Counted {
                 upper: middle,
                 step: i64::from(group.count),
@@ -186,7 +197,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let behind = function.builder.create_block();
             function.looking_turns(&groups, behind)?;
             function.builder.switch_to_block(behind);
-            function.end_gathering(gathered, (counted, &group), rest)?;
+            function.end_gathering(gathered, (counted, &group), (rest, updates))?;
             let from_middle = [BlockArg::Value(middle)];
             let ins = function.builder.ins();
             ins.brif(left_over, rest, &from_middle, done, &[]);
