@@ -5,69 +5,155 @@
 use crate::raise::computed;
 use crate::recognize::without_conversions;
 use std::collections::BTreeMap;
-use strew_affine::value_range::ValueRanges;
-use strew_affine::visit::{arrays_written_in, for_each_local_read, walk};
+use strew_affine::value_range::{Range, ValueRanges};
+use strew_affine::visit::{Loop, arrays_written_in, for_each_local_read, walk};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Combiner, CompareOp, Expr, IterId, Kernel, Local, LocalId, Node,
+    Access, AffineExpr, Combiner, CompareOp, Expr, Factor, IterId, Kernel, Local, LocalId, Node,
     Place, Subscript, Type, Value, Variable,
 };
 
 /// Keeps what is compared beside the places that loops of `kernel` look for.
 pub(super) fn keep_the_best(kernel: &mut Kernel) {
+    let ranges = ValueRanges::of(kernel);
     let mut body = std::mem::take(&mut kernel.body);
-    block(kernel, &mut body);
+    let mut places = Places {
+        kernel,
+        ranges,
+        iterators: BTreeMap::new(),
+    };
+    places.block(&mut body);
     kernel.body = body;
 }
 
-fn block(kernel: &mut Kernel, nodes: &mut Vec<Node>) {
-    let mut done = Vec::with_capacity(nodes.len());
-    for mut node in std::mem::take(nodes) {
-        if let Node::AffineFor(target) = &mut node {
-            let kept = kept_in(kernel, target);
-            done.extend(kept);
-        }
-        for inside in node.blocks_mut() {
-            block(kernel, inside);
-        }
-        done.push(node);
-    }
-    *nodes = done;
+struct Places<'k> {
+    kernel: &'k mut Kernel,
+    ranges: ValueRanges,
+    /// Between which numbers the iterators of the loops around lie, where that is known.
+    iterators: BTreeMap<IterId, Range>,
 }
 
-/// What is to be declared in front of `target` so that its body reduces into it.
-fn kept_in(kernel: &mut Kernel, target: &mut AffineFor) -> Vec<Node> {
-    let mut declared = Vec::new();
-    for position in 0..target.body.len() {
-        let found = target
-            .body
-            .get(position)
-            .and_then(|it| Search::of(kernel, it, target.iter));
-        let Some(found) = found.filter(|it| it.is_alone_in(kernel, target, position)) else {
-            continue;
+/// The bounds of a loop, as values.
+struct Bounds {
+    iter: IterId,
+    lower: Expr,
+    upper: Expr,
+}
+
+impl Places<'_> {
+    fn block(&mut self, nodes: &mut Vec<Node>) {
+        let mut done = Vec::with_capacity(nodes.len());
+        for mut node in std::mem::take(nodes) {
+            if let Some(bounds) = Loop::of(&node).and_then(|it| self.bounds(it)) {
+                let mut blocks = node.blocks_mut().into_iter();
+                if let Some(body) = blocks.next() {
+                    done.extend(self.kept_in(&bounds, body));
+                }
+            }
+            for inside in node.blocks_mut() {
+                self.block(inside);
+            }
+            done.push(node);
+        }
+        *nodes = done;
+    }
+
+    /// The bounds of `around`, if there is one of each, and it counts by one; what lies between them is known from here on.
+    fn bounds(&mut self, around: Loop<'_>) -> Option<Bounds> {
+        let iter = around.iter();
+        let (lower, upper, range) = match around {
+            Loop::Affine(it) => {
+                let ([lower], [upper]) = (it.lower.0.as_slice(), it.upper.0.as_slice()) else {
+                    return None;
+                };
+                let range = self.between(lower).zip(self.between(upper));
+                (computed(lower), computed(upper), range)
+            }
+            Loop::Scf(it) => {
+                let range = |expr| self.ranges.of_expr(self.kernel, expr);
+                let range = range(&it.lower).zip(range(&it.upper));
+                (it.lower.clone(), it.upper.clone(), range)
+            }
+            Loop::Forall(_) => return None,
         };
-        let (Some(combiner), Some(value)) = (found.combiner(), found.in_front_of(kernel, target))
-        else {
-            continue;
-        };
-        let best = kernel.locals.alloc(Local {
-            name: "best".to_owned(),
-            ty: kernel.arrays[found.here.array].element,
-            mutable: true,
-            is_element: false,
-            span: found.here.span,
-        });
-        let reduce = Node::Reduce {
-            places: vec![Place::Local(best), Place::Local(found.place)],
-            combiner,
-            values: vec![Expr::Load(found.here.clone()), found.payload.clone()],
-            span: found.here.span,
-        };
-        declared.push(Node::Declare { local: best, value });
-        if let Some(node) = target.body.get_mut(position) {
-            *node = reduce;
+        let (first, end) = range?;
+        self.iterators.insert(iter, (first.0, end.1 - 1));
+        Some(Bounds { iter, lower, upper })
+    }
+
+    /// Between which numbers `affine` lies.
+    fn between(&self, affine: &AffineExpr) -> Option<Range> {
+        let mut sum = (i128::from(affine.constant()), i128::from(affine.constant()));
+        for term in affine.terms() {
+            let coefficient = i128::from(term.coefficient);
+            let mut factors = term.factors.iter().map(|it| self.of_factor(it));
+            let product = factors.try_fold((coefficient, coefficient), |product, factor| {
+                times(product, factor?)
+            })?;
+            sum = (sum.0 + product.0, sum.1 + product.1);
+        }
+        Some(sum)
+    }
+
+    fn of_factor(&self, factor: &Factor) -> Option<Range> {
+        match factor {
+            Factor::Variable(Variable::Iter(iter)) => self.iterators.get(iter).copied(),
+            Factor::Variable(Variable::Param(scalar)) => {
+                self.kernel.scalars[*scalar].ty.integer_range()
+            }
+            Factor::FloorDiv(..) | Factor::Mod(..) => None,
         }
     }
-    declared
+
+    /// What is to be declared in front of a loop so that its `body` reduces into it.
+    fn kept_in(&mut self, bounds: &Bounds, body: &mut [Node]) -> Vec<Node> {
+        let mut declared = Vec::new();
+        for position in 0..body.len() {
+            let node = body.get(position);
+            let found = node.and_then(|it| Search::of(self.kernel, it, bounds.iter));
+            let may =
+                |it: &Search| it.is_alone_in(body, position) && self.may_keep(it, bounds.iter);
+            let Some(found) = found.filter(may) else {
+                continue;
+            };
+            let Some(combiner) = found.combiner() else {
+                continue;
+            };
+            let ty = self.kernel.arrays[found.here.array].element;
+            let best = self.kernel.locals.alloc(Local {
+                name: "best".to_owned(),
+                ty,
+                mutable: true,
+                is_element: false,
+                span: found.here.span,
+            });
+            declared.push(Node::Declare {
+                local: best,
+                value: found.in_front_of(bounds, ty),
+            });
+            if let Some(node) = body.get_mut(position) {
+                *node = found.reduced(best, combiner);
+            }
+        }
+        declared
+    }
+
+    /// Whether what is searched is a number, and the place holds every iterator as it is.
+    fn may_keep(&self, search: &Search, iter: IterId) -> bool {
+        let held = self.kernel.locals[search.place].ty;
+        let is_number = self.kernel.arrays[search.here.array].element != Type::Bool;
+        let range = self.iterators.get(&iter);
+        is_number && range.is_some_and(|it| held.holds(*it))
+    }
+}
+
+fn times(one: Range, other: Range) -> Option<Range> {
+    let ends = [
+        one.0.checked_mul(other.0)?,
+        one.0.checked_mul(other.1)?,
+        one.1.checked_mul(other.0)?,
+        one.1.checked_mul(other.1)?,
+    ];
+    Some((ends.into_iter().min()?, ends.into_iter().max()?))
 }
 
 /// `if (here op there) place = payload`, where `there` is `here` at the place instead of the iterator.
@@ -135,13 +221,21 @@ impl Search {
         })
     }
 
-    /// Whether nothing else in `target` uses the place or writes to the array, and the place holds every iterator as it is.
-    fn is_alone_in(&self, kernel: &Kernel, target: &AffineFor, position: usize) -> bool {
-        let mut uses = BTreeMap::<usize, usize>::new();
-        for (number, node) in target.body.iter().enumerate() {
-            let mut count = |local: LocalId| {
-                *uses.entry(number).or_default() += usize::from(local == self.place);
-            };
+    /// The update of both the place and `best`, what is there.
+    fn reduced(self, best: LocalId, combiner: Combiner) -> Node {
+        Node::Reduce {
+            places: vec![Place::Local(best), Place::Local(self.place)],
+            combiner,
+            span: self.here.span,
+            values: vec![Expr::Load(self.here), self.payload],
+        }
+    }
+
+    /// Whether nothing else in `body` uses the place or writes to the array.
+    fn is_alone_in(&self, body: &[Node], position: usize) -> bool {
+        let uses = |node: &Node| {
+            let mut uses = 0;
+            let mut count = |local: LocalId| uses += usize::from(local == self.place);
             walk(std::slice::from_ref(node), &mut |it, _| {
                 for_each_local_read(it, &mut count);
                 it.places()
@@ -152,49 +246,24 @@ impl Search {
                     count(*local);
                 }
             });
-        }
-        let is_alone = uses
-            .iter()
-            .all(|(number, uses)| *number == position || *uses == 0);
-        let is_read_once = uses.get(&position) == Some(&2);
-        let written = arrays_written_in(&target.body);
-        let is_number = kernel.arrays[self.here.array].element != Type::Bool;
-        is_alone
-            && is_read_once
-            && is_number
-            && !written.contains(&self.here.array)
-            && self.holds_iterators(kernel, target)
-    }
-
-    fn holds_iterators(&self, kernel: &Kernel, target: &AffineFor) -> bool {
-        let ranges = ValueRanges::of(kernel);
-        let held = kernel.locals[self.place].ty.integer_range();
-        let within = |bound: &AffineExpr| ranges.of_expr(kernel, &computed(bound));
-        let Some(((least, most), (lower, upper))) = held.zip(single(target)) else {
-            return false;
+            uses
         };
-        let ends = within(lower).zip(within(upper));
-        ends.is_some_and(|(lower, upper)| least <= lower.0 && upper.1 - 1 <= most)
+        // It is compared with, and set.
+        let mut uses = body.iter().map(uses).enumerate();
+        let is_alone = uses.all(|(number, uses)| uses == if number == position { 2 } else { 0 });
+        is_alone && !arrays_written_in(body).contains(&self.here.array)
     }
 
     /// What stands at the place in front of the loop, if the loop has a turn.
-    fn in_front_of(&self, kernel: &Kernel, target: &AffineFor) -> Option<Expr> {
+    fn in_front_of(&self, bounds: &Bounds, ty: Type) -> Expr {
         let load = Expr::Load(self.there.clone());
-        let (lower, upper) = single(target)?;
-        if let (Some(lower), Some(upper)) = (lower.as_constant(), upper.as_constant()) {
-            return (lower < upper).then_some(load);
+        if let (Expr::Constant(lower), Expr::Constant(upper)) = (&bounds.lower, &bounds.upper)
+            && lower.as_integer() < upper.as_integer()
+        {
+            return load;
         }
-        let has_turns = Expr::compare(CompareOp::Lt, computed(lower), computed(upper));
-        let nothing = Expr::Constant(Value::zero(kernel.arrays[self.there.array].element));
-        Some(Expr::select(has_turns, load, nothing))
-    }
-}
-
-/// The bounds, if there is one of each.
-fn single(target: &AffineFor) -> Option<(&AffineExpr, &AffineExpr)> {
-    match (target.lower.0.as_slice(), target.upper.0.as_slice()) {
-        ([lower], [upper]) => Some((lower, upper)),
-        _ => None,
+        let has_turns = Expr::compare(CompareOp::Lt, bounds.lower.clone(), bounds.upper.clone());
+        Expr::select(has_turns, load, Expr::Constant(Value::zero(ty)))
     }
 }
 
