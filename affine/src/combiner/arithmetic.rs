@@ -1,4 +1,4 @@
-use super::{Combine, binary, held, incoming, is_number, number, only};
+use super::{Combine, Order, binary, held, incoming, is_number, number, only};
 use crate::{BinaryOp, Expr, Type, Value};
 
 /// Addition.
@@ -19,8 +19,8 @@ impl Combine for Add {
         self.identity(types).is_some()
     }
 
-    fn is_commutative(&self, types: &[Type]) -> bool {
-        self.identity(types).is_some()
+    fn order(&self, types: &[Type]) -> Order {
+        Order::any_if(self.identity(types).is_some())
     }
 
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
@@ -49,8 +49,8 @@ impl Combine for Mul {
         self.identity(types).is_some()
     }
 
-    fn is_commutative(&self, types: &[Type]) -> bool {
-        self.identity(types).is_some()
+    fn order(&self, types: &[Type]) -> Order {
+        Order::any_if(self.identity(types).is_some())
     }
 
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {

@@ -1,4 +1,4 @@
-use super::{Combine, binary, held, incoming, only};
+use super::{Combine, Order, binary, held, incoming, only};
 use crate::{BinaryOp, CompareOp, Expr, Type, Value};
 
 /// An operation on the bits of integers, and its like on `bool`.
@@ -52,8 +52,8 @@ impl Combine for Bitwise {
         self.identity(types).is_some()
     }
 
-    fn is_commutative(&self, types: &[Type]) -> bool {
-        self.identity(types).is_some()
+    fn order(&self, types: &[Type]) -> Order {
+        Order::any_if(self.identity(types).is_some())
     }
 
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {

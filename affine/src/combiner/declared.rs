@@ -1,5 +1,5 @@
 use super::apply::with_operands;
-use super::{Combine, Host, HostAddress, only};
+use super::{Combine, Host, HostAddress, Order, only};
 use crate::{BinaryOp, Expr, Kernel, Operand, Scalar, Span, Type, Value};
 
 /// A combiner that a source declares: an expression of what is held and what comes, or a function of the host, and its identity.
@@ -147,12 +147,12 @@ impl Combine for Declared {
         (only(types)? == self.ty).then(|| vec![body()])
     }
 
-    fn is_commutative(&self, types: &[Type]) -> bool {
+    fn order(&self, types: &[Type]) -> Order {
         let by_form = match self.meaning {
             Meaning::Expression { is_commutative, .. } => is_commutative,
             Meaning::Host(_) => false,
         };
-        by_form && self.identity(types).is_some()
+        Order::any_if(by_form && self.identity(types).is_some())
     }
 
     /// Samples prove nothing.

@@ -92,10 +92,6 @@ impl Combine for Extremum {
         only(types).is_some_and(Type::is_integer)
     }
 
-    fn is_commutative(&self, types: &[Type]) -> bool {
-        self.order(types) == Order::Any
-    }
-
     fn order(&self, types: &[Type]) -> Order {
         order_of(only(types))
     }

@@ -81,18 +81,15 @@ pub trait Combine: fmt::Debug + Send + Sync {
     /// combiner is not defined there.
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>>;
 
-    /// Whether `a ∘ b` is `b ∘ a` for every `a` and `b`, bit for bit, so that updates may be made in any order. `false` also where
-    /// nobody could tell.
-    fn is_commutative(&self, _types: &[Type]) -> bool {
-        false
+    /// In which order updates may be combined, if somebody looks afterwards whether another one was told. In any only where `a ∘ b` is
+    /// `b ∘ a` for every `a` and `b`, bit for bit, and there is an identity. Of the loop also where nobody could tell.
+    fn order(&self, _types: &[Type]) -> Order {
+        Order::OfLoop
     }
 
-    /// In which order updates may be combined, if somebody looks afterwards whether another one was told.
-    fn order(&self, types: &[Type]) -> Order {
-        match self.is_commutative(types) && self.identity(types).is_some() {
-            true => Order::Any,
-            false => Order::OfLoop,
-        }
+    /// Whether updates may be made in any order.
+    fn is_commutative(&self, types: &[Type]) -> bool {
+        self.order(types) == Order::Any
     }
 
     /// Whether regrouping never changes a bit of the result on parts of these types.

@@ -1,6 +1,6 @@
 use super::{Combiner, Extremum};
 
-/// In which order updates may be combined that all have the bits of the loop's.
+/// In which order updates may be combined that all have the bits of the loop's, rounding aside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
     /// In any.
@@ -14,4 +14,14 @@ pub enum Order {
     AnyOfTurns(Extremum),
     /// In that of the loop alone.
     OfLoop,
+}
+
+impl Order {
+    /// In any, if `may` says so.
+    pub(super) fn any_if(may: bool) -> Self {
+        match may {
+            true => Self::Any,
+            false => Self::OfLoop,
+        }
+    }
 }

@@ -1,4 +1,4 @@
-use super::{Combine, binary, held, incoming, only};
+use super::{Combine, Order, binary, held, incoming, only};
 use crate::{BinaryOp, CompareOp, Expr, Type, Value};
 
 pub(super) const NAME: &str = "add_sat";
@@ -47,8 +47,8 @@ impl Combine for AddSaturating {
     }
 
     /// The steps of both are added up, unless what is held is beyond the limit.
-    fn is_commutative(&self, types: &[Type]) -> bool {
-        self.has_two_sided_identity(types)
+    fn order(&self, types: &[Type]) -> Order {
+        Order::any_if(self.has_two_sided_identity(types))
     }
 
     /// `held >= limit ? held : steps > room ? limit : held + steps`, where the room up to the limit and the steps wrap to the

@@ -52,7 +52,7 @@ impl Lanes<'_> {
             Order::OfLoop => return None,
         };
         let ty = types.first().copied().filter(|ty| *ty != Type::Bool)?;
-        let bodies = by.bodies(&[ty])?;
+        let bodies = by.bodies(&[ty]).filter(|_| by.identity(&[ty]).is_some())?;
         let is_one = types.len() == 1 || elects(combiner, &types);
         let combines = is_one && bodies.iter().all(|it| combines_lanes(it, ty));
         combines.then_some(Gathering { ty, by, order })
