@@ -1,15 +1,19 @@
 //! The place of the greatest: `if (a[j] > a[best]) best = j` keeps what stands there beside the place, and is a reduction of both then.
 //!
-//! Nothing writes to the array while the loop runs, so what stands at the place is what was compared last when the place was set.
+//! Nothing writes to the array while the loop runs, so what stands at the place is what was compared last when the place was set. That goes
+//! for whatever is computed of the iterator, such as `fabs(a[j])`.
 
+use super::unused::set_by;
 use crate::raise::computed;
 use crate::recognize::without_conversions;
 use std::collections::BTreeMap;
 use strew_affine::value_range::{Range, ValueRanges};
-use strew_affine::visit::{Loop, arrays_written_in, for_each_local_read, walk};
+use strew_affine::visit::{
+    Loop, arrays_written_in, for_each_load, for_each_local, for_each_local_read, walk,
+};
 use strew_affine::{
-    Access, AffineExpr, Combiner, CompareOp, Expr, Factor, IterId, Kernel, Local, LocalId, Node,
-    Place, Subscript, Type, Value, Variable,
+    AffineExpr, Combiner, CompareOp, Expr, Factor, IterId, Kernel, Local, LocalId, Node, Place,
+    Span, Subscript, Type, Value, Variable,
 };
 
 /// Keeps what is compared beside the places that loops of `kernel` look for.
@@ -118,13 +122,13 @@ impl Places<'_> {
             let Some(combiner) = found.combiner() else {
                 continue;
             };
-            let ty = self.kernel.arrays[found.here.array].element;
+            let ty = found.here.ty(self.kernel);
             let best = self.kernel.locals.alloc(Local {
                 name: "best".to_owned(),
                 ty,
                 mutable: true,
                 is_element: false,
-                span: found.here.span,
+                span: found.span,
             });
             declared.push(Node::Declare {
                 local: best,
@@ -140,7 +144,7 @@ impl Places<'_> {
     /// Whether what is searched is a number, and the place holds every iterator as it is.
     fn may_keep(&self, search: &Search, iter: IterId) -> bool {
         let held = self.kernel.locals[search.place].ty;
-        let is_number = self.kernel.arrays[search.here.array].element != Type::Bool;
+        let is_number = search.here.ty(self.kernel) != Type::Bool;
         let range = self.iterators.get(&iter);
         is_number && range.is_some_and(|it| held.holds(*it))
     }
@@ -159,10 +163,11 @@ fn times(one: Range, other: Range) -> Option<Range> {
 /// `if (here op there) place = payload`, where `there` is `here` at the place instead of the iterator.
 struct Search {
     op: CompareOp,
-    here: Access,
-    there: Access,
+    here: Expr,
+    there: Expr,
     place: LocalId,
     payload: Expr,
+    span: Span,
 }
 
 impl Search {
@@ -171,7 +176,7 @@ impl Search {
             condition: Expr::Compare(op, left, right),
             then,
             otherwise,
-            ..
+            span,
         } = node
         else {
             return None;
@@ -193,21 +198,19 @@ impl Search {
         if !otherwise.is_empty() || !is_iterator {
             return None;
         }
-        let (left, right) = (loaded(kernel, left)?, loaded(kernel, right)?);
-        let (op, here, there) = match (
-            is_at(kernel, [left, right], (iter, *place)),
-            is_at(kernel, [right, left], (iter, *place)),
-        ) {
+        let is_at = |here: &Expr, there: &Expr| is_at(kernel, [here, there], (iter, *place));
+        let (op, here, there) = match (is_at(left, right), is_at(right, left)) {
             (true, _) => (*op, left, right),
             (_, true) => (op.mirrored(), right, left),
             _ => return None,
         };
         Some(Self {
             op,
-            here: here.clone(),
-            there: there.clone(),
+            here: (**here).clone(),
+            there: (**there).clone(),
             place: *place,
             payload: payload.clone(),
+            span: *span,
         })
     }
 
@@ -226,37 +229,43 @@ impl Search {
         Node::Reduce {
             places: vec![Place::Local(best), Place::Local(self.place)],
             combiner,
-            span: self.here.span,
-            values: vec![Expr::Load(self.here), self.payload],
+            span: self.span,
+            values: vec![self.here, self.payload],
         }
     }
 
-    /// Whether nothing else in `body` uses the place or writes to the array.
+    /// Whether nothing else in `body` uses the place, or sets what is compared.
     fn is_alone_in(&self, body: &[Node], position: usize) -> bool {
         let uses = |node: &Node| {
             let mut uses = 0;
             let mut count = |local: LocalId| uses += usize::from(local == self.place);
             walk(std::slice::from_ref(node), &mut |it, _| {
                 for_each_local_read(it, &mut count);
-                it.places()
-                    .iter()
-                    .filter_map(Place::local)
-                    .for_each(&mut count);
-                if let Node::Declare { local, .. } = it {
-                    count(*local);
-                }
+                set_by(it).into_iter().for_each(&mut count);
             });
             uses
         };
-        // It is compared with, and set.
+        let mut own = 1;
+        for_each_local(&self.there, &mut |it| own += usize::from(it == self.place));
         let mut uses = body.iter().map(uses).enumerate();
-        let is_alone = uses.all(|(number, uses)| uses == if number == position { 2 } else { 0 });
-        is_alone && !arrays_written_in(body).contains(&self.here.array)
+        uses.all(|(number, uses)| uses == if number == position { own } else { 0 })
+            && self.stays_in(body)
+    }
+
+    /// Whether nothing in `body` changes what is compared, but for the iterator.
+    fn stays_in(&self, body: &[Node]) -> bool {
+        let written = arrays_written_in(body);
+        let mut stays = true;
+        for_each_load(&self.here, &mut |it| stays &= !written.contains(&it.array));
+        let mut set = Vec::new();
+        walk(body, &mut |node, _| set.extend(set_by(node)));
+        for_each_local(&self.here, &mut |it| stays &= !set.contains(&it));
+        stays
     }
 
     /// What stands at the place in front of the loop, if the loop has a turn.
     fn in_front_of(&self, bounds: &Bounds, ty: Type) -> Expr {
-        let load = Expr::Load(self.there.clone());
+        let load = self.there.clone();
         if let (Expr::Constant(lower), Expr::Constant(upper)) = (&bounds.lower, &bounds.upper)
             && lower.as_integer() < upper.as_integer()
         {
@@ -267,30 +276,41 @@ impl Search {
     }
 }
 
-/// What is loaded, if conversions of it keep its value.
-fn loaded<'e>(kernel: &Kernel, expr: &'e Expr) -> Option<&'e Access> {
-    match without_conversions(kernel, expr) {
-        Expr::Load(access) => Some(access),
-        _ => None,
+/// Whether `there` is at `place` what `here` is at `iter`.
+fn is_at(kernel: &Kernel, [here, there]: [&Expr; 2], (iter, place): (IterId, LocalId)) -> bool {
+    let mut moved = there.clone();
+    move_to(kernel, &mut moved, (iter, place));
+    !mentions(there, iter) && !here.is_same(there) && here.is_same(&moved)
+}
+
+/// Lets `expr` read the elements at `iter` that it reads at `place`.
+fn move_to(kernel: &Kernel, expr: &mut Expr, at: (IterId, LocalId)) {
+    let (iter, place) = at;
+    let Expr::Load(access) = expr else {
+        let operands = expr.operands_mut().into_iter();
+        return operands.for_each(|it| move_to(kernel, it, at));
+    };
+    for subscript in &mut access.subscripts {
+        let Subscript::Computed(inside) = subscript else {
+            continue;
+        };
+        match *without_conversions(kernel, inside) == Expr::Local(place) {
+            true => *subscript = Subscript::Affine(AffineExpr::from(Variable::Iter(iter))),
+            false => move_to(kernel, inside, at),
+        }
     }
 }
 
-/// Whether `there` is the element at `place` where `here` is that at `iter`.
-fn is_at(kernel: &Kernel, [here, there]: [&Access; 2], (iter, place): (IterId, LocalId)) -> bool {
-    let variable = Variable::Iter(iter);
-    let iterator = AffineExpr::from(variable);
-    let is_place = |expr: &Expr| *without_conversions(kernel, expr) == Expr::Local(place);
-    let mut found = false;
-    let mut pairs = here.subscripts.iter().zip(&there.subscripts);
-    let are_alike = pairs.all(|pair| match pair {
-        (Subscript::Affine(here), Subscript::Computed(there)) => {
-            found = true;
-            *here == iterator && is_place(there)
-        }
-        (Subscript::Affine(here), Subscript::Affine(there)) => {
-            here == there && !here.mentions(variable)
-        }
+/// Whether `expr` depends on `iter`.
+fn mentions(expr: &Expr, iter: IterId) -> bool {
+    let in_subscript = |it: &Subscript| match it {
+        Subscript::Affine(affine) => affine.mentions(Variable::Iter(iter)),
+        Subscript::Computed(inside) => mentions(inside, iter),
+    };
+    let here = match expr {
+        Expr::Iter(it) => *it == iter,
+        Expr::Load(access) => access.subscripts.iter().any(in_subscript),
         _ => false,
-    });
-    here.array == there.array && are_alike && found
+    };
+    here || expr.operands().into_iter().any(|it| mentions(it, iter))
 }
