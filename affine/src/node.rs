@@ -150,6 +150,14 @@ pub enum Place {
 }
 
 impl Place {
+    /// The type of what is there.
+    pub fn ty(&self, kernel: &Kernel) -> Type {
+        match self {
+            Self::Element(access) => kernel.arrays[access.array].element,
+            Self::Local(local) => kernel.locals[*local].ty,
+        }
+    }
+
     /// The element, if it is one.
     pub fn element(&self) -> Option<&Access> {
         match self {

@@ -6,7 +6,7 @@ pub(crate) mod numbers;
 pub(crate) mod span;
 
 use crate::visit::walk;
-use crate::{BinaryOp, Expr, Kernel, LocalId, Node};
+use crate::{BinaryOp, Expr, IterId, Kernel, LocalId, Node};
 use numbers::{Extent, Known, Numbers};
 use span::Span;
 
@@ -51,6 +51,17 @@ impl ValueRanges {
     /// Lets `local` lie in `range`, both ends included, from here on: what is found out relies on it.
     pub fn assume(&mut self, local: LocalId, range: Range) {
         self.known.locals.insert(local, Span::of(range));
+    }
+
+    /// Lets `iter` lie in `range`, both ends included, from here on.
+    pub fn assume_iter(&mut self, iter: IterId, range: Range) {
+        self.known.iters.insert(iter, Span::of(range));
+    }
+
+    /// Whether what `expr` computes, or converts an integer to, is a number of its type whatever its operands are: nothing wraps.
+    pub fn is_exact(&self, kernel: &Kernel, expr: &Expr) -> bool {
+        let extent = Extent::default();
+        Numbers::new(kernel, &extent, &self.known).is_exact(expr)
     }
 
     /// The least and the greatest value that `expr` can have; `None` for floats.

@@ -4,7 +4,7 @@ use crate::facts::Checks;
 use std::sync::Arc;
 use strew_affine::clamped::Clamped;
 use strew_affine::interpret::Oob;
-use strew_affine::value_range::{Range, ValueRanges};
+use strew_affine::value_range::ValueRanges;
 use strew_affine::{AffineExpr, ArrayId, Expr, Kernel};
 
 /// Those of one kernel.
@@ -36,16 +36,16 @@ impl Stays {
         expr: &Expr,
     ) -> bool {
         let is_below = |extent: i64| {
-            let range = self.range(kernel, expr);
+            let range = self.ranges.of_expr(kernel, expr);
             range.is_some_and(|(least, most)| least >= 0 && most < i128::from(extent))
         };
         extent(kernel, place).is_some_and(is_below)
             || (checks, oob) == (Checks::Computed, Oob::Error) && self.clamped.keeps(place, expr)
     }
 
-    /// The least and the greatest number that the integer `expr` can be.
-    pub(crate) fn range(&self, kernel: &Kernel, expr: &Expr) -> Option<Range> {
-        self.ranges.of_expr(kernel, expr)
+    /// Between which numbers the integers of the kernel lie.
+    pub(crate) fn ranges(&self) -> &ValueRanges {
+        &self.ranges
     }
 
     /// Whether the dimension of such a subscript is sure to have an element, so that it may be read even where nothing runs.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use strew_affine::dependence::{Analyzed, DependenceKind, Instance, Reversal, Site};
 use strew_affine::sets::{Row, Unknown};
 use strew_affine::visit::{self, AccessKind, Loop};
-use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Place, Type};
+use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node};
 
 /// The question for one loop nest.
 pub(crate) struct Reordering<'k> {
@@ -132,10 +132,7 @@ impl<'k> Reordering<'k> {
         };
         let kernel = self.analyzed.kernel();
         let places = one.node.map_or(&[][..], Node::places);
-        let types: Vec<_> = places
-            .iter()
-            .map(|place| place_type(kernel, place))
-            .collect();
+        let types: Vec<_> = places.iter().map(|place| place.ty(kernel)).collect();
         if places.len() > 1 || self.is_strict {
             // What happens to one of the places follows from what is in another.
             return false;
@@ -219,14 +216,6 @@ fn is_used(node: &Node, others: &[Node]) -> bool {
 fn site_pair_combiner(source: Option<&Site<'_>>, sink: Option<&Site<'_>>) -> Option<String> {
     let (source, sink) = (source?.update?, sink?.update?);
     (source.combiner == sink.combiner).then(|| source.combiner.to_string())
-}
-
-/// The type of what is at `place`.
-pub(crate) fn place_type(kernel: &Kernel, place: &Place) -> Type {
-    match place {
-        Place::Element(access) => kernel.arrays[access.array].element,
-        Place::Local(local) => kernel.locals[*local].ty,
-    }
 }
 
 fn constant(number: i64) -> Row {

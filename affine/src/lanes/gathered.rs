@@ -60,12 +60,11 @@ impl Lanes<'_> {
 
     /// The type of `place`, if it is the same in all lanes.
     fn same_in_all(&self, place: &Place) -> Option<Type> {
-        match place {
-            Place::Local(local) => (!self.is_own(*local)).then(|| self.kernel.locals[*local].ty),
-            Place::Element(access) => {
-                (!self.is_varying(access)).then(|| self.kernel.arrays[access.array].element)
-            }
-        }
+        let differs = match place {
+            Place::Local(local) => self.is_own(*local),
+            Place::Element(access) => self.is_varying(access),
+        };
+        (!differs).then(|| place.ty(self.kernel))
     }
 
     /// The expressions of `node` that lanes compute: of an update that is that of one turn, what tells which one it is, unless the rest

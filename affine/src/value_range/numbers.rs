@@ -134,6 +134,12 @@ impl<'n> Numbers<'n> {
         self.narrowed(span)
     }
 
+    /// Whether `expr` wraps for none of its operands.
+    pub(crate) fn is_exact(&mut self, expr: &'n Expr) -> bool {
+        let whole = whole(expr.ty(self.kernel));
+        self.computed(expr).is_some_and(|it| it.is_within(whole))
+    }
+
     /// As far as the operands tell; numbers beyond the type have wrapped.
     fn computed(&mut self, expr: &'n Expr) -> Option<Span> {
         match expr {

@@ -3,37 +3,30 @@
 //! Nothing writes to the array while the loop runs, so what stands at the place is what was compared last when the place was set. That goes
 //! for whatever is computed of the iterator, such as `fabs(a[j])`.
 
-use super::unused::set_by;
+use crate::locals::for_each_own_use;
 use crate::raise::computed;
-use crate::recognize::without_conversions;
-use std::collections::BTreeMap;
-use strew_affine::value_range::{Range, ValueRanges};
-use strew_affine::visit::{
-    Loop, arrays_written_in, for_each_load, for_each_local, for_each_local_read, walk,
-};
+use crate::recognize::{replacing_when, without_conversions};
+use strew_affine::changed::Changed;
+use strew_affine::value_range::ValueRanges;
+use strew_affine::visit::{Loop, declared_in, for_each_local, walk};
 use strew_affine::{
-    AffineExpr, Combiner, CompareOp, Expr, Factor, IterId, Kernel, Local, LocalId, Node, Place,
-    Span, Subscript, Type, Value, Variable,
+    AffineExpr, Combiner, CompareOp, Expr, IterId, Kernel, Local, LocalId, Node, Place, Span,
+    Subscript, Type, Value, Variable,
 };
 
 /// Keeps what is compared beside the places that loops of `kernel` look for.
 pub(super) fn keep_the_best(kernel: &mut Kernel) {
     let ranges = ValueRanges::of(kernel);
     let mut body = std::mem::take(&mut kernel.body);
-    let mut places = Places {
-        kernel,
-        ranges,
-        iterators: BTreeMap::new(),
-    };
+    let mut places = Places { kernel, ranges };
     places.block(&mut body);
     kernel.body = body;
 }
 
 struct Places<'k> {
     kernel: &'k mut Kernel,
+    /// With those of the iterators of the loops around, where these are known.
     ranges: ValueRanges,
-    /// Between which numbers the iterators of the loops around lie, where that is known.
-    iterators: BTreeMap<IterId, Range>,
 }
 
 /// The bounds of a loop, as values.
@@ -61,51 +54,20 @@ impl Places<'_> {
         *nodes = done;
     }
 
-    /// The bounds of `around`, if there is one of each, and it counts by one; what lies between them is known from here on.
+    /// The bounds of `around`, if there is one of each; what lies between them is known from here on.
     fn bounds(&mut self, around: Loop<'_>) -> Option<Bounds> {
         let iter = around.iter();
-        let (lower, upper, range) = match around {
-            Loop::Affine(it) => {
-                let ([lower], [upper]) = (it.lower.0.as_slice(), it.upper.0.as_slice()) else {
-                    return None;
-                };
-                let range = self.between(lower).zip(self.between(upper));
-                (computed(lower), computed(upper), range)
-            }
-            Loop::Scf(it) => {
-                let range = |expr| self.ranges.of_expr(self.kernel, expr);
-                let range = range(&it.lower).zip(range(&it.upper));
-                (it.lower.clone(), it.upper.clone(), range)
-            }
+        let (lower, upper) = match around {
+            Loop::Affine(it) => match (it.lower.0.as_slice(), it.upper.0.as_slice()) {
+                ([lower], [upper]) => (computed(lower), computed(upper)),
+                _ => return None,
+            },
+            Loop::Scf(it) => (it.lower.clone(), it.upper.clone()),
             Loop::Forall(_) => return None,
         };
-        let (first, end) = range?;
-        self.iterators.insert(iter, (first.0, end.1 - 1));
+        let [first, end] = [&lower, &upper].map(|it| self.ranges.of_expr(self.kernel, it));
+        self.ranges.assume_iter(iter, (first?.0, end?.1 - 1));
         Some(Bounds { iter, lower, upper })
-    }
-
-    /// Between which numbers `affine` lies.
-    fn between(&self, affine: &AffineExpr) -> Option<Range> {
-        let mut sum = (i128::from(affine.constant()), i128::from(affine.constant()));
-        for term in affine.terms() {
-            let coefficient = i128::from(term.coefficient);
-            let mut factors = term.factors.iter().map(|it| self.of_factor(it));
-            let product = factors.try_fold((coefficient, coefficient), |product, factor| {
-                times(product, factor?)
-            })?;
-            sum = (sum.0 + product.0, sum.1 + product.1);
-        }
-        Some(sum)
-    }
-
-    fn of_factor(&self, factor: &Factor) -> Option<Range> {
-        match factor {
-            Factor::Variable(Variable::Iter(iter)) => self.iterators.get(iter).copied(),
-            Factor::Variable(Variable::Param(scalar)) => {
-                self.kernel.scalars[*scalar].ty.integer_range()
-            }
-            Factor::FloorDiv(..) | Factor::Mod(..) => None,
-        }
     }
 
     /// What is to be declared in front of a loop so that its `body` reduces into it.
@@ -119,7 +81,7 @@ impl Places<'_> {
             let Some(found) = found.filter(may) else {
                 continue;
             };
-            let Some(combiner) = found.combiner() else {
+            let Some(combiner) = replacing_when(found.op) else {
                 continue;
             };
             let ty = found.here.ty(self.kernel);
@@ -145,19 +107,9 @@ impl Places<'_> {
     fn may_keep(&self, search: &Search, iter: IterId) -> bool {
         let held = self.kernel.locals[search.place].ty;
         let is_number = search.here.ty(self.kernel) != Type::Bool;
-        let range = self.iterators.get(&iter);
-        is_number && range.is_some_and(|it| held.holds(*it))
+        let range = self.ranges.of_expr(self.kernel, &Expr::Iter(iter));
+        is_number && range.is_some_and(|it| held.holds(it))
     }
-}
-
-fn times(one: Range, other: Range) -> Option<Range> {
-    let ends = [
-        one.0.checked_mul(other.0)?,
-        one.0.checked_mul(other.1)?,
-        one.1.checked_mul(other.0)?,
-        one.1.checked_mul(other.1)?,
-    ];
-    Some((ends.into_iter().min()?, ends.into_iter().max()?))
 }
 
 /// `if (here op there) place = payload`, where `there` is `here` at the place instead of the iterator.
@@ -214,16 +166,6 @@ impl Search {
         })
     }
 
-    fn combiner(&self) -> Option<Combiner> {
-        Combiner::from_name(match self.op {
-            CompareOp::Gt => "argmax",
-            CompareOp::Lt => "argmin",
-            CompareOp::Ge => "argmax_last",
-            CompareOp::Le => "argmin_last",
-            CompareOp::Eq | CompareOp::Ne => return None,
-        })
-    }
-
     /// The update of both the place and `best`, what is there.
     fn reduced(self, best: LocalId, combiner: Combiner) -> Node {
         Node::Reduce {
@@ -234,14 +176,12 @@ impl Search {
         }
     }
 
-    /// Whether nothing else in `body` uses the place, or sets what is compared.
+    /// Whether nothing else in `body` uses the place, or changes what is compared.
     fn is_alone_in(&self, body: &[Node], position: usize) -> bool {
         let uses = |node: &Node| {
             let mut uses = 0;
-            let mut count = |local: LocalId| uses += usize::from(local == self.place);
             walk(std::slice::from_ref(node), &mut |it, _| {
-                for_each_local_read(it, &mut count);
-                set_by(it).into_iter().for_each(&mut count);
+                for_each_own_use(it, &mut |local| uses += usize::from(local == self.place));
             });
             uses
         };
@@ -249,18 +189,8 @@ impl Search {
         for_each_local(&self.there, &mut |it| own += usize::from(it == self.place));
         let mut uses = body.iter().map(uses).enumerate();
         uses.all(|(number, uses)| uses == if number == position { own } else { 0 })
-            && self.stays_in(body)
-    }
-
-    /// Whether nothing in `body` changes what is compared, but for the iterator.
-    fn stays_in(&self, body: &[Node]) -> bool {
-        let written = arrays_written_in(body);
-        let mut stays = true;
-        for_each_load(&self.here, &mut |it| stays &= !written.contains(&it.array));
-        let mut set = Vec::new();
-        walk(body, &mut |node, _| set.extend(set_by(node)));
-        for_each_local(&self.here, &mut |it| stays &= !set.contains(&it));
-        stays
+            && declared_in(body, self.place).is_none()
+            && Changed::by(body).expr_stays(&self.here)
     }
 
     /// What stands at the place in front of the loop, if the loop has a turn.
@@ -280,7 +210,7 @@ impl Search {
 fn is_at(kernel: &Kernel, [here, there]: [&Expr; 2], (iter, place): (IterId, LocalId)) -> bool {
     let mut moved = there.clone();
     move_to(kernel, &mut moved, (iter, place));
-    !mentions(there, iter) && !here.is_same(there) && here.is_same(&moved)
+    Changed::in_loop(iter, &[]).expr_stays(there) && !here.is_same(there) && here.is_same(&moved)
 }
 
 /// Lets `expr` read the elements at `iter` that it reads at `place`.
@@ -299,18 +229,4 @@ fn move_to(kernel: &Kernel, expr: &mut Expr, at: (IterId, LocalId)) {
             false => move_to(kernel, inside, at),
         }
     }
-}
-
-/// Whether `expr` depends on `iter`.
-fn mentions(expr: &Expr, iter: IterId) -> bool {
-    let in_subscript = |it: &Subscript| match it {
-        Subscript::Affine(affine) => affine.mentions(Variable::Iter(iter)),
-        Subscript::Computed(inside) => mentions(inside, iter),
-    };
-    let here = match expr {
-        Expr::Iter(it) => *it == iter,
-        Expr::Load(access) => access.subscripts.iter().any(in_subscript),
-        _ => false,
-    };
-    here || expr.operands().into_iter().any(|it| mentions(it, iter))
 }

@@ -73,7 +73,7 @@ fn remove(body: &mut Vec<Node>, reads: &mut Reads) {
 }
 
 /// The locals that the node itself gives values.
-pub(super) fn set_by(node: &Node) -> Vec<LocalId> {
+fn set_by(node: &Node) -> Vec<LocalId> {
     match node {
         Node::Declare { local, .. } => vec![*local],
         _ => node.places().iter().filter_map(Place::local).collect(),

@@ -20,6 +20,7 @@ pub(crate) use behind::behind;
 pub(crate) use declared::{declared, divides};
 pub(crate) use evaluated::{Sizes, SizesByForm};
 pub(crate) use held::without_conversions;
+pub(crate) use pair::replacing_when;
 pub(crate) use symbolic::{MOST_OPERATIONS, NoExpression, Symbolic, replaced};
 pub(crate) use truth::flag;
 

@@ -25,13 +25,7 @@ pub(super) fn replaced_together(
     };
     let (best, arg) = (Held::new(kernel, place)?, Held::new(kernel, companion)?);
     let (op, compared) = best.compared(condition)?;
-    let combiner = match op {
-        CompareOp::Gt => "argmax",
-        CompareOp::Lt => "argmin",
-        CompareOp::Ge => "argmax_last",
-        CompareOp::Le => "argmin_last",
-        CompareOp::Eq | CompareOp::Ne => return None,
-    };
+    let combiner = replacing_when(op)?;
     let incoming = best.stored_as_compared(compared, value)?;
     let values = vec![incoming, payload.clone()];
     let are_apart = is_other_place(place, companion)
@@ -47,9 +41,20 @@ pub(super) fn replaced_together(
     let is_safe = evaluated.covers_companion(place, companion) && evaluated.cannot_fault(payload);
     is_safe.then_some(Node::Reduce {
         places: vec![place.clone(), companion.clone()],
-        combiner: Combiner::from_name(combiner)?,
+        combiner,
         values,
         span: span.to(*other),
+    })
+}
+
+/// What replaces an extremum and what comes with it where `op` holds of what is incoming and what is held.
+pub(crate) fn replacing_when(op: CompareOp) -> Option<Combiner> {
+    Combiner::from_name(match op {
+        CompareOp::Gt => "argmax",
+        CompareOp::Lt => "argmin",
+        CompareOp::Ge => "argmax_last",
+        CompareOp::Le => "argmin_last",
+        CompareOp::Eq | CompareOp::Ne => return None,
     })
 }
 

@@ -6,7 +6,6 @@ use super::convert::extend;
 use super::function::{Binding, FunctionLowering};
 use super::operation;
 use cranelift_codegen::ir::Value;
-use strew_affine::value_range::Range;
 use strew_affine::{BinaryOp, Expr, Type};
 
 impl FunctionLowering<'_, '_, '_> {
@@ -22,8 +21,8 @@ impl FunctionLowering<'_, '_, '_> {
                     extend(&mut self.builder, value, ty)
                 }
             },
-            Expr::Cast(_, inner) if self.is_number_of(inner, ty) => self.extended(inner),
-            Expr::Binary(op, left, right, _) if self.is_same_in_64(*op, ty, [left, right]) => {
+            Expr::Cast(_, inner) if self.is_same_in_64(expr) => self.extended(inner),
+            Expr::Binary(op, left, right, _) if self.is_same_in_64(expr) => {
                 let [left, right] = [left, right].map(|it| self.extended(it));
                 let wide = match ty.is_signed() {
                     true => Type::I64,
@@ -38,30 +37,25 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// Whether `expr` is an integer that `ty` has.
-    fn is_number_of(&self, expr: &Expr, ty: Type) -> bool {
-        let is_integer = expr.ty(self.program.kernel).is_integer() && ty.is_integer();
-        is_integer && self.range(expr).is_some_and(|it| ty.holds(it))
-    }
-
-    /// Whether `op` has the same number for operands of the narrower type `ty` as for these in 64 bits.
-    fn is_same_in_64(&self, op: BinaryOp, ty: Type, [left, right]: [&Expr; 2]) -> bool {
-        let ranges = self.range(left).zip(self.range(right));
-        let Some((left, right)) = ranges.filter(|_| ty.is_integer() && ty.bits() < 64) else {
-            return false;
+    /// Whether the narrower integer that `expr` computes, or converts another integer to, is the same in 64 bits.
+    fn is_same_in_64(&self, expr: &Expr) -> bool {
+        let kernel = self.program.kernel;
+        let ranges = self.program.facts.stays().ranges();
+        let ty = expr.ty(kernel);
+        let is_same = match expr {
+            Expr::Cast(_, inner) => inner.ty(kernel).is_integer() && ranges.is_exact(kernel, expr),
+            Expr::Binary(op, _, right, _) => match op {
+                BinaryOp::Add | BinaryOp::Sub => ranges.is_exact(kernel, expr),
+                BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => true,
+                // Counts beyond the width are taken modulo it.
+                BinaryOp::Shr => {
+                    let count = ranges.of_expr(kernel, right);
+                    count.is_some_and(|it| it.0 >= 0 && it.1 < i128::from(ty.bits()))
+                }
+                BinaryOp::Mul | BinaryOp::Shl | BinaryOp::Div | BinaryOp::Rem => false,
+            },
+            _ => false,
         };
-        match op {
-            BinaryOp::Add => ty.holds((left.0 + right.0, left.1 + right.1)),
-            BinaryOp::Sub => ty.holds((left.0 - right.1, left.1 - right.0)),
-            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => true,
-            // Counts beyond the width are taken modulo it.
-            BinaryOp::Shr => right.0 >= 0 && right.1 < i128::from(ty.bits()),
-            BinaryOp::Mul | BinaryOp::Shl | BinaryOp::Div | BinaryOp::Rem => false,
-        }
-    }
-
-    /// Between which numbers `expr` lies.
-    fn range(&self, expr: &Expr) -> Option<Range> {
-        self.program.facts.stays().range(self.program.kernel, expr)
+        is_same && ty.is_integer() && ty.bits() < 64
     }
 }

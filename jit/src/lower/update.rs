@@ -201,11 +201,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     pub(super) fn type_of(&self, place: &Place) -> Type {
-        let kernel = self.program.kernel;
-        match place {
-            Place::Element(access) => kernel.arrays[access.array].element,
-            Place::Local(local) => kernel.locals[*local].ty,
-        }
+        place.ty(self.program.kernel)
     }
 
     fn cell(&mut self, place: &'k Place) -> Cell {

@@ -2,7 +2,6 @@
 
 use super::registers::{MOST_STATEMENTS, is_only_sums, is_straight};
 use super::{Saving, Scheduler, path_to, trips};
-use crate::order::place_type;
 use crate::tree;
 use crate::{LoopPath, Step, UnrollAndJam};
 use std::collections::BTreeSet;
@@ -91,7 +90,7 @@ fn keeps_turns(kernel: &Kernel, node: &Node) -> bool {
     else {
         return false;
     };
-    let types: Vec<_> = places.iter().map(|it| place_type(kernel, it)).collect();
+    let types: Vec<_> = places.iter().map(|it| it.ty(kernel)).collect();
     elects(combiner, &types)
 }
 

@@ -267,11 +267,7 @@ impl<'t> Reader<'_, 't> {
             places,
             combined,
         } = pending;
-        let of = |place: &Place| match place {
-            Place::Element(access) => self.kernel.arrays[access.array].element,
-            Place::Local(local) => self.kernel.locals[*local].ty,
-        };
-        let types: Vec<Type> = places.iter().map(of).collect();
+        let types: Vec<Type> = places.iter().map(|it| it.ty(&self.kernel)).collect();
         let bodies = combiner.bodies(&types).unwrap_or_default();
         let mut values = vec![None; places.len()];
         let mut fits = bodies.len() == combined.len();

@@ -34,7 +34,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             for_each_load_of(node, &mut |it| is_whole &= !lanes.is_picked(it));
         }
         let reach = self.reach_of(&lanes, counted.around)?;
-        is_whole.then(|| Group::new(lanes, count, reach))
+        is_whole.then(|| Group::new(lanes, count, reach, false))
     }
 
     /// Checks the `turns` of `counted`, one or more: all at once, or one by one where one of them may fail.

@@ -39,12 +39,6 @@ fn halves(ty: Type) -> impl Iterator<Item = u32> {
     halves.take_while(move |bytes| *bytes >= ty.bytes())
 }
 
-/// `number` in all lanes of the integer type `ty`.
-fn in_all_lanes(builder: &mut FunctionBuilder<'_>, ty: Type, number: i64) -> Value {
-    let number = operation::constant(builder, Constant::integer(ty, number.into()));
-    builder.ins().splat(operation::vector_of(ty), number)
-}
-
 impl Elected {
     /// No turn yet, for `count` vectors of lanes of type `ty`.
     pub(super) fn none(
@@ -55,7 +49,7 @@ impl Elected {
     ) -> Self {
         let numbers = numbers_for(ty);
         let mut begin = |number| {
-            let number = in_all_lanes(builder, numbers, number);
+            let number = value::in_all_lanes(builder, Constant::integer(numbers, number));
             let variable = builder.declare_var(operation::vector_of(numbers));
             builder.def_var(variable, number);
             variable
@@ -107,7 +101,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             builder.def_var(*value, best);
             builder.def_var(*group, from);
         }
-        let one = in_all_lanes(builder, numbers_for(ty), 1);
+        let one = value::in_all_lanes(builder, Constant::integer(numbers_for(ty), 1));
         let next = builder.ins().iadd(next, one);
         builder.def_var(elected.next, next);
     }
@@ -124,10 +118,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         // Which is no turn that could be chosen.
         let worst = match (elected.by.ties, numbers_for(ty)) {
             (Ties::Last, _) => -1,
-            (Ties::First, Type::I64) => i64::MAX,
-            (Ties::First, _) => i64::from(i32::MAX),
+            (Ties::First, Type::I64) => i64::MAX.into(),
+            (Ties::First, _) => i32::MAX.into(),
         };
-        let worst = in_all_lanes(builder, numbers_for(ty), worst);
+        let worst = value::in_all_lanes(builder, Constant::integer(numbers_for(ty), worst));
         let lanes = held.vectors().iter().zip(&elected.groups).zip(behind);
         let turns = lanes.map(|((value, group), behind)| {
             let (value, group) = (builder.use_var(*value), builder.use_var(*group));

@@ -125,6 +125,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let widest = types.into_iter().map(Type::bytes).max()?;
         let fills = count < group.count && count * widest >= VECTOR_BYTES;
         let lanes = fills.then(|| Lanes::of(self.program.kernel, counted.around, count).ok());
-        Some(Group::new(lanes??, count, group.reach))
+        Some(Group::new(
+            lanes??,
+            count,
+            group.reach,
+            group.may_begin_again,
+        ))
     }
 }

@@ -81,11 +81,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         group: &mut Group<'k>,
     ) -> Vec<Gathered<'k>> {
         let mut found = Vec::new();
-        let may_begin_again = self.may_begin_again(&group.lanes, body);
         for update in updates(group.lanes.split(body).0) {
             let gathering = group.lanes.gathering(update.places, update.combiner);
             let may = |it: &Gathering| {
-                self.may_gather(&group.lanes, body, update.places, it, may_begin_again)
+                self.may_gather(&group.lanes, body, update.places, it, group.may_begin_again)
             };
             let Some(gathering) = gathering.filter(may) else {
                 continue;
@@ -109,8 +108,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         vectors: u32,
     ) -> InRegisters {
         let vector = operation::vector_of(gathering.ty);
-        let nothing = operation::constant(&mut self.builder, identity);
-        let nothing = self.builder.ins().splat(vector, nothing);
+        let nothing = value::in_all_lanes(&mut self.builder, identity);
         let mut begin = |ty, value| {
             let variable = self.builder.declare_var(ty);
             self.builder.def_var(variable, value);

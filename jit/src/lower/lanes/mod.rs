@@ -52,6 +52,8 @@ pub(super) struct Group<'k> {
     /// Where the elements would be of which the iterator is 0, by the access.
     rows: BTreeMap<*const Access, Row>,
     reach: Reach,
+    /// Whether all turns may be made again when lanes have gathered what they update.
+    may_begin_again: bool,
     /// What subscripts are in the first turn that were found to be below an extent in all turns.
     looked: Vec<(Value, AffineExpr)>,
     /// Extents over parameters alone, which the iterator was found to be below, and not below zero, in all turns.
@@ -59,7 +61,7 @@ pub(super) struct Group<'k> {
 }
 
 impl<'k> Group<'k> {
-    fn new(lanes: Lanes<'k>, count: u32, reach: Reach) -> Self {
+    fn new(lanes: Lanes<'k>, count: u32, reach: Reach, may_begin_again: bool) -> Self {
         Self {
             lanes,
             count,
@@ -67,6 +69,7 @@ impl<'k> Group<'k> {
             gathered: BTreeMap::new(),
             rows: BTreeMap::new(),
             reach,
+            may_begin_again,
             looked: Vec::new(),
             in_range: Vec::new(),
         }
@@ -109,7 +112,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             is_safe &= self.may_choose(&lanes, (around, may_begin_again), it);
         });
         let reach = is_safe.then(|| self.reach_of(&lanes, around)).flatten()?;
-        Some(Group::new(lanes, count, reach))
+        Some(Group::new(lanes, count, reach, may_begin_again))
     }
 
     /// Whether this code makes anything in lanes: not where statements may be skipped, or each write is looked at.

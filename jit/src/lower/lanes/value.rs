@@ -5,8 +5,8 @@ use super::super::operation;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
-use strew_affine::Type;
 use strew_affine::lanes::VECTOR_BYTES;
+use strew_affine::{Type, Value as Constant};
 
 /// The values of an expression in all lanes.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,18 @@ pub(super) fn vector(
     Some(others.fold(vector, |vector, (lane, number)| {
         builder.ins().insertlane(vector, *lane, number)
     }))
+}
+
+/// `value` in all lanes of a vector.
+pub(super) fn in_all_lanes(builder: &mut FunctionBuilder<'_>, value: Constant) -> Value {
+    let lane = operation::constant(builder, value);
+    builder.ins().splat(operation::vector_of(value.ty()), lane)
+}
+
+/// The vectors two by two.
+fn in_pairs(vectors: &[Value]) -> impl Iterator<Item = [Value; 2]> {
+    let pairs = vectors.chunks_exact(2);
+    pairs.filter_map(|pair| pair.try_into().ok())
 }
 
 /// The vector of integers of so many bytes.
@@ -140,11 +152,7 @@ fn widened(builder: &mut FunctionBuilder<'_>, vectors: &[Value], is_signed: bool
 
 /// Integer lanes, of which the lower halves are left.
 fn narrowed(builder: &mut FunctionBuilder<'_>, vectors: &[Value]) -> Vec<Value> {
-    let pairs = vectors.chunks_exact(2).filter_map(|pair| match pair {
-        [first, second] => Some([*first, *second]),
-        _ => None,
-    });
-    pairs
+    in_pairs(vectors)
         .map(|pair| {
             let bytes = lane_bytes(builder, pair[0]);
             if bytes == 8 {
@@ -240,11 +248,10 @@ fn truncated(builder: &mut FunctionBuilder<'_>, vectors: Vec<Value>, from: Type)
         let whole = builder.ins().fcvt_to_sint_sat(types::I64X2, it);
         builder.ins().snarrow(whole, zero)
     });
-    let pairs = lower.chunks_exact(2).filter_map(|pair| match pair {
-        [first, second] => Some(lower_halves(builder, *first, *second)),
-        _ => None,
-    });
-    pairs.collect()
+    let pairs = in_pairs(&lower);
+    pairs
+        .map(|[first, second]| lower_halves(builder, first, second))
+        .collect()
 }
 
 /// 32-bit integers as narrower ones, which saturate.
@@ -255,12 +262,11 @@ fn saturated(builder: &mut FunctionBuilder<'_>, vectors: Vec<Value>, to: Type) -
         bytes /= 2;
         // What 16 signed bits hold is saturated in the next step.
         let is_signed = to.is_signed() || bytes > to.bytes();
-        let pairs = vectors.chunks_exact(2).filter_map(|pair| match pair {
-            [first, second] if is_signed => Some(builder.ins().snarrow(*first, *second)),
-            [first, second] => Some(builder.ins().unarrow(*first, *second)),
-            _ => None,
+        let narrower = in_pairs(&vectors).map(|[first, second]| match is_signed {
+            true => builder.ins().snarrow(first, second),
+            false => builder.ins().unarrow(first, second),
         });
-        vectors = pairs.collect();
+        vectors = narrower.collect();
     }
     vectors
 }
@@ -284,14 +290,12 @@ fn halves(
 }
 
 fn demoted(builder: &mut FunctionBuilder<'_>, vectors: &[Value]) -> Vec<Value> {
-    let mut converted = Vec::with_capacity(vectors.len() / 2);
-    for pair in vectors.chunks_exact(2) {
-        let halves: Vec<_> = pair.iter().map(|it| builder.ins().fvdemote(*it)).collect();
-        if let [first, second] = halves[..] {
-            converted.push(lower_halves(builder, first, second));
-        }
-    }
-    converted
+    in_pairs(vectors)
+        .map(|pair| {
+            let [first, second] = pair.map(|it| builder.ins().fvdemote(it));
+            lower_halves(builder, first, second)
+        })
+        .collect()
 }
 
 /// Whether each lane of type `ty` is anything but zero.
@@ -300,8 +304,7 @@ pub(super) fn is_not_zero(
     vectors: Vec<Value>,
     ty: Type,
 ) -> Vec<Value> {
-    let zero = operation::constant(builder, strew_affine::Value::zero(ty));
-    let zero = builder.ins().splat(operation::vector_of(ty), zero);
+    let zero = in_all_lanes(builder, Constant::zero(ty));
     let not = strew_affine::CompareOp::Ne;
     each(vectors, |it| operation::compare(builder, not, it, zero, ty))
 }

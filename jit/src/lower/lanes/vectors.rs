@@ -72,7 +72,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                     self.gather(held, values);
                 }
                 [place] if self.is_own(place) => {
-                    let ty = self.type_of(place);
+                    let ty = self.function.type_of(place);
                     let held = |vectors: &mut Self| vectors.held(place);
                     let combined = self.combined((combiner, ty), held, values);
                     self.replace(place, combined);
@@ -153,19 +153,12 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         }
     }
 
-    fn type_of(&self, place: &Place) -> Type {
-        match place {
-            Place::Element(access) => self.element_type(access),
-            Place::Local(local) => self.function.program.kernel.locals[*local].ty,
-        }
-    }
-
     /// What each lane holds in its `place`.
     fn held(&mut self, place: &'k Place) -> Vec<Value> {
         match place {
             Place::Element(access) => self.get(access),
             Place::Local(local) => {
-                let ty = self.type_of(place);
+                let ty = self.function.type_of(place);
                 let held = self.expr_of(*local);
                 self.spread(held, ty)
             }
@@ -191,7 +184,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         values: &'k [Expr],
     ) {
         let places: Vec<_> = std::iter::once(first).chain(others).collect();
-        let types: Vec<_> = places.iter().map(|it| self.type_of(it)).collect();
+        let types: Vec<_> = places.iter().map(|it| self.function.type_of(it)).collect();
         let Order::AnyOfTurns(by) = combiner.order(&types) else {
             return;
         };
@@ -420,12 +413,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         let value = self.expr(operand);
         if from == Type::Bool && to != Type::Bool {
             let mask = self.mask(value, to.bytes());
-            let one = operation::constant(&mut self.function.builder, Constant::integer(to, 1));
-            let one = self
-                .function
-                .builder
-                .ins()
-                .splat(operation::vector_of(to), one);
+            let one = Constant::integer(to, 1);
+            let one = value::in_all_lanes(&mut self.function.builder, one);
             return self.each(mask, |builder, it| builder.ins().band(it, one));
         }
         if from == Type::Bool {
