@@ -11,9 +11,12 @@ use std::time::Duration;
 /// So many loops are remembered, each with sizes that differ by no more than a factor of two.
 const REMEMBERED: usize = 256;
 
-/// Both ways are tried by turns in so many runs from each power of two on, and so from the first one: a thread that somebody else kept from
-/// its work must not decide for all times …
+/// Both ways are tried by turns in so many runs, and again from each power of two on: a thread that somebody else kept from its work must not
+/// decide for all times …
 const RUNS_BY_TURNS: u32 = 16;
+
+/// … in so many only where it is clear which way is the faster one, since every second run is then much slower than it could be …
+const RUNS_TO_BE_CLEAR: u32 = 6;
 
 /// … and each so many runs the one that seemed slower.
 const RUNS_BETWEEN_TRIALS: u32 = 32;
@@ -83,7 +86,7 @@ impl Pace {
     pub(crate) fn wants_others(&self) -> bool {
         let [alone, shared] = self.paces();
         let runs = self.runs.fetch_add(1, Ordering::Relaxed);
-        shared < alone || is_by_turns(runs)
+        shared < alone || is_by_turns(runs, self.is_clear())
     }
 
     /// How to run it next, where both ways can be had: the way that was the faster one, and now and then the other.
@@ -93,13 +96,20 @@ impl Pace {
         let is_trial = runs % RUNS_BETWEEN_TRIALS == RUNS_BETWEEN_TRIALS - 1;
         let is_shared = match alone {
             0 => false,
-            _ if is_by_turns(runs) => runs % 2 == 1,
+            _ if is_by_turns(runs, self.is_clear()) => runs % 2 == 1,
             _ => (shared < alone) != is_trial,
         };
         match is_shared {
             true => Way::Shared,
             false => Way::Alone,
         }
+    }
+
+    /// Whether one way takes less than three quarters of the time of the other.
+    fn is_clear(&self) -> bool {
+        let paces = self.paces().map(u64::from);
+        let [alone, shared] = paces;
+        !paces.contains(&0) && alone.min(shared) * 4 < alone.max(shared) * 3
     }
 
     fn paces(&self) -> [u32; 2] {
@@ -123,10 +133,18 @@ impl Pace {
     }
 }
 
-/// Whether both ways take turns in the run with this number.
-fn is_by_turns(run: u32) -> bool {
-    let since = run.checked_ilog2().map_or(0, |power| run - (1 << power));
-    since < RUNS_BY_TURNS
+/// Whether both ways take turns in the run with this number, where it `is_clear` or not which one is faster.
+fn is_by_turns(run: u32, is_clear: bool) -> bool {
+    let since = match run.checked_ilog2() {
+        Some(power) if run >= RUNS_BY_TURNS => run - (1 << power),
+        _ => run,
+    };
+    let enough = if is_clear {
+        RUNS_TO_BE_CLEAR
+    } else {
+        RUNS_BY_TURNS
+    };
+    since < enough
 }
 
 #[cfg(test)]
@@ -155,6 +173,7 @@ mod tests {
             pace.note(Way::Shared, 1000, Duration::from_micros(shared));
             let next: Vec<_> = (1..128).map(|_| paces.of(body, 1000).next()).collect();
             assert_eq!(next[..3], [Way::Shared, Way::Alone, Way::Shared]);
+            assert_eq!(next[5..15], [faster; 10]);
             let others = next[80..].iter().filter(|it| **it != faster);
             assert_eq!(others.count(), 2);
         }
@@ -166,7 +185,7 @@ mod tests {
         pace.note(Way::Alone, 1000, Duration::from_micros(10));
         pace.note(Way::Shared, 1000, Duration::from_millis(1));
         let wanted = (0..1024).filter(|_| pace.wants_others()).count();
-        assert!((64..128).contains(&wanted), "{wanted}");
+        assert!((32..64).contains(&wanted), "{wanted}");
         pace.note(Way::Shared, 1000, Duration::from_micros(6));
         assert!(pace.wants_others());
     }
