@@ -45,6 +45,49 @@ fn rows_of_entries_are_counted_however_they_are_written() {
     }
 }
 
+/// Loops whose bounds follow from iterators around them, and from data that say nothing of where other rows are.
+#[test]
+fn other_loops_have_as_many_turns_as_in_the_middle_or_in_a_few_rows() {
+    for (rows, least, most) in [
+        (
+            "for (long j = 0; j < i / 125 * 2 + 1; j++) out[key[j]] += x[i];",
+            7000,
+            10000,
+        ),
+        (
+            "for (long j = i; j < i + 8; j++) out[key[j]] += x[i];",
+            8000,
+            8000,
+        ),
+        (
+            "for (long j = 0; j < row[i + 1] - row[i]; j++) out[key[i + j]] += x[i];",
+            8000,
+            8000,
+        ),
+        (
+            "long c = row[1]; for (long j = 0; j < c; j++) out[key[i + j]] += x[i];",
+            8000,
+            8000,
+        ),
+        (
+            "for (int h = 0; h < 2; h++) for (long j = row[h]; j < row[h] + 4; j++) out[key[i + j]] += x[i];",
+            8000,
+            8000,
+        ),
+        (
+            "for (long j = 0; j < row[(key[i] + 1) % 3 * 0 + 1] / 2; j++) for (int h = 0; h < 2; h++) out[key[i + j + h]] += x[i];",
+            1000,
+            8000,
+        ),
+    ] {
+        let expected = expected_updates(rows);
+        assert!(
+            (Some(least)..=Some(most)).contains(&expected),
+            "{expected:?} {rows}"
+        );
+    }
+}
+
 /// Behind a condition that keeps rows from being read, those that are not there are not read to count them.
 #[test]
 fn rows_that_are_not_there_are_not_read() {

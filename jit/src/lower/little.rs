@@ -174,15 +174,48 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// About how many statements all iterations run, and at least one where there are iterations.
     fn work(&mut self, forall: &'k Forall, count: Value) -> Value {
         let middle = forall.count.floordiv(&2.into()).ok();
-        let each = self.statements(&forall.body, &|variable| {
+        let middle = |variable| {
             (variable == Variable::Iter(forall.iter))
                 .then(|| middle.clone())
                 .flatten()
-        });
+        };
+        let (turns, each) = match self.parted(forall) {
+            // Of fewer iterations than there are parts, the one in the middle may have none.
+            Some((target, distance)) => {
+                let here = |variable| match variable {
+                    Variable::Iter(iter) if iter == target.iter => middle_of(target, &middle),
+                    _ => middle(variable),
+                };
+                let turns = self.groups_of(target, Count::Computed(distance));
+                (turns, self.statements(&target.body, &here))
+            }
+            None => (
+                Count::Computed(count),
+                self.statements(&forall.body, &middle),
+            ),
+        };
         let builder = &mut self.builder;
-        let count = Count::Computed(count).bounded(builder);
-        let all = count.times(each, builder).bounded(builder);
+        let turns = turns.bounded(builder);
+        let all = turns.times(each, builder).bounded(builder);
         all.value(builder)
+    }
+
+    /// The loop of which each iteration of `forall` runs a part, if it does nothing else, and the distance that all parts go together.
+    fn parted(&mut self, forall: &'k Forall) -> Option<(&'k AffineFor, Value)> {
+        let [Node::AffineFor(target)] = forall.body.as_slice() else {
+            return None;
+        };
+        let (lower, upper) = (target.lower.as_single()?, target.upper.as_single()?);
+        let part = |number: AffineExpr| {
+            lower.substitute(&|variable| {
+                (variable == Variable::Iter(forall.iter)).then(|| number.clone())
+            })
+        };
+        let next = part(AffineExpr::from(forall.iter).offset(1).ok()?).ok()?;
+        let (first, end) = (part(0.into()).ok()?, part(forall.count.clone()).ok()?);
+        let distance = end.minus(&first).ok()?;
+        let is_parted = next == *upper && self.is_known_here(&distance);
+        is_parted.then(|| (target, self.exact_affine(&distance)))
     }
 
     /// About how many statements `nodes` run, iterators around having the values that `middle` gives.

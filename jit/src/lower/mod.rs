@@ -55,6 +55,7 @@ mod prefetch;
 mod private_calls;
 mod rows;
 mod run_length;
+mod sampled;
 mod scan;
 mod shift;
 mod skip;

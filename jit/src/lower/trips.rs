@@ -4,7 +4,8 @@ use super::body::is_update;
 use super::function::FunctionLowering;
 use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_frontend::FunctionBuilder;
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{Loop, bound_to, for_each_load, for_each_sure_load, walk};
 use strew_affine::{
@@ -46,8 +47,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ///
     /// How many iterations the first affine loop of the body has over all iterations of the forall is the distance from its lower bound
     /// in the first to its upper bound in the last. Updates are those of the innermost of the loops inside that write elements, times the turns
-    /// of the loops around whose bounds are the same every time, or over the rows of a compressed matrix. Without an affine loop,
-    /// each iteration of the forall counts as one.
+    /// of the loops around, as many as they have in the middle iteration of those around them, or over the rows of a compressed matrix. Without
+    /// an affine loop, each iteration of the forall counts as one.
     pub(super) fn trips(&mut self, forall: &Forall, count: Value) -> Trips {
         let outer = main_loop(&forall.body);
         let ends = outer.and_then(|outer| ends(forall, outer));
@@ -60,17 +61,26 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 entries: None,
             };
         };
-        let turns = self.distance(&lower, &upper);
-        let others = self.others(&outer.body);
-        let others = self.builder.ins().imul(turns, others);
+        let [first, end] = [&lower, &upper].map(|it| self.exact_affine(it));
+        let turns = self.builder.ins().isub(end, first);
         let entries = self.entries(outer, (&lower, &upper, step));
-        let trips = match entries {
-            Some(entries) => self.builder.ins().smax(turns, entries),
-            None => {
-                let inside = self.turns_inside(&outer.body);
-                self.builder.ins().imul(turns, inside)
-            }
+        let half = self.builder.ins().sshr_imm_u(count, 1);
+        self.iters.insert(forall.iter, half);
+        let sampled = match entries {
+            Some(_) => None,
+            None => self.sampled_turns(outer, (first, turns)),
         };
+        self.middle_between(outer.iter, first, end);
+        let others = self.scoped(|function| function.others(&outer.body));
+        let others = self.builder.ins().imul(turns, others);
+        let (known, rest) = match (entries, inner_loop(&outer.body)) {
+            (Some(entries), Some(row @ Loop::Scf(_))) => (entries, row.body()),
+            (Some(entries), _) => (entries, &[][..]),
+            (None, _) => (turns, &outer.body[..]),
+        };
+        let inside = self.scoped(|function| function.turns_about(rest));
+        let all = self.builder.ins().imul(known, inside);
+        let trips = self.builder.ins().smax(turns, sampled.unwrap_or(all));
         let (updates, together) = updates_per_turn(forall, outer);
         let updates = self.builder.ins().imul_imm_s(trips, updates);
         let updates = self.divided_among(updates, together);
@@ -90,23 +100,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().sdiv(count, turns)
     }
 
-    /// How many statements one turn runs in loops that write no element, such as those that compute what an update is made of, as far
-    /// as their bounds are the same every time. In lanes, a group of them counts as one.
+    /// How many statements one turn runs in loops that write no element, such as those that compute what an update is made of, while the
+    /// iterators around them are in the middle. In lanes, a group of them counts as one.
     fn others(&mut self, body: &[Node]) -> Value {
         let mut all = self.builder.ins().iconst(types::I64, 0);
         for inner in loops_in(body) {
-            let (Some(lower), Some(upper)) = (fixed(&inner.lower), fixed(&inner.upper)) else {
-                continue;
-            };
+            let turns = self.enter_middle(inner, body);
             let inside = self.others(&inner.body);
             let own = match writes_elements(&inner.body) {
                 true => 0,
                 false => inner.body.len() as i64,
             };
             let each = self.builder.ins().iadd_imm_s(inside, own);
-            let turns = self.distance(lower, upper);
-            let none = self.builder.ins().iconst(types::I64, 0);
-            let turns = self.builder.ins().smax(turns, none);
             let statements = self.builder.ins().imul(turns, each);
             let lanes = turns_at_once(self.program.kernel, Loop::Affine(inner));
             let together = inner.step.saturating_mul(i64::from(lanes));
@@ -114,6 +119,65 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             all = self.builder.ins().iadd(all, statements);
         }
         all
+    }
+
+    /// How many turns the loops in `body` take together while the iterators around them are in the middle.
+    fn turns_about(&mut self, mut body: &[Node]) -> Value {
+        let mut all = self.builder.ins().iconst(types::I64, 1);
+        while let Some(inner) = main_loop(body) {
+            let turns = self.enter_middle(inner, body);
+            let one = self.builder.ins().iconst(types::I64, 1);
+            let turns = self.builder.ins().smax(turns, one);
+            all = self.builder.ins().imul(all, turns);
+            body = &inner.body;
+        }
+        all
+    }
+
+    /// The distance that the iterator of `target`, which stands in `body`, goes, of which it is in the middle then.
+    pub(super) fn enter_middle(&mut self, target: &AffineFor, body: &[Node]) -> Value {
+        let rest = rest_of(target, body);
+        let last = rest.unwrap_or(target);
+        let lower = self.about(&target.lower, |builder, one, other| {
+            builder.ins().smax(one, other)
+        });
+        let upper = self.about(&last.upper, |builder, one, other| {
+            builder.ins().smin(one, other)
+        });
+        let distance = self.middle_between(target.iter, lower, upper);
+        if rest.is_some() || target.step == 1 {
+            return distance;
+        }
+        // A turn that ends beyond the upper bound is one, too.
+        let ins = &mut self.builder;
+        let begun = ins.ins().iadd_imm_s(distance, target.step - 1);
+        let turns = ins.ins().sdiv_imm_s(begun, target.step);
+        ins.ins().imul_imm_s(turns, target.step)
+    }
+
+    /// The distance that an iterator goes from `lower` to `upper`, of which it is in the middle then: where bounds of loops inside are sums of
+    /// iterators, these have as many turns there as in the mean.
+    pub(super) fn middle_between(&mut self, iter: IterId, lower: Value, upper: Value) -> Value {
+        let distance = self.builder.ins().isub(upper, lower);
+        let none = self.builder.ins().iconst(types::I64, 0);
+        let distance = self.builder.ins().smax(distance, none);
+        let half = self.builder.ins().sshr_imm_u(distance, 1);
+        let middle = self.builder.ins().iadd(lower, half);
+        self.iters.insert(iter, middle);
+        distance
+    }
+
+    /// The bound, whether or not it fits.
+    fn about(
+        &mut self,
+        bound: &Bound,
+        pick: fn(&mut FunctionBuilder<'_>, Value, Value) -> Value,
+    ) -> Value {
+        let alternatives: Vec<_> = bound.0.iter().map(|it| self.exact_affine(it)).collect();
+        let picked = alternatives
+            .into_iter()
+            .reduce(|one, other| pick(&mut self.builder, one, other));
+        picked.unwrap_or_else(|| self.builder.ins().iconst(types::I64, 0))
     }
 
     /// How many turns the loops in `body` take together each time, as far as their bounds are the same every time.
@@ -174,7 +238,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let [begin, last] = [ends[0], end].map(|row| {
             self.iters.insert(outer.iter, row);
             if !are_there {
-                self.look_beside(&first, unknown);
+                self.look(&first, unknown);
             }
             self.beside(unknown, |function| {
                 function.scoped(|function| function.expr(&first))
@@ -187,31 +251,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().jump(done, &none);
         self.builder.switch_to_block(done);
         Some(entries)
-    }
-}
-
-impl FunctionLowering<'_, '_, '_> {
-    /// Goes on in `otherwise` unless all elements that `expr` reads are there; its subscripts are affine.
-    fn look_beside(&mut self, expr: &Expr, otherwise: Block) {
-        let mut read = Vec::new();
-        for_each_load(expr, &mut |access| read.push(access.clone()));
-        for access in read {
-            let Some(array) = self.arrays.get(access.array).cloned() else {
-                continue;
-            };
-            for (subscript, extent) in access.subscripts.iter().zip(array.extents) {
-                let Subscript::Affine(place) = subscript else {
-                    continue;
-                };
-                let place = self.exact_affine(place);
-                let below = IntCC::UnsignedLessThan;
-                let is_there = self.builder.ins().icmp(below, place, extent);
-                let next = self.builder.create_block();
-                let ins = self.builder.ins();
-                ins.brif(is_there, next, &[], otherwise, &[]);
-                self.builder.switch_to_block(next);
-            }
-        }
     }
 }
 
@@ -257,6 +296,19 @@ fn last_beside<'k>(body: &'k [Node], target: &AffineFor) -> Option<&'k AffineFor
     }
 }
 
+/// The loop behind `target`, an unrolled one, that has the rest of its iterations.
+fn rest_of<'k>(target: &AffineFor, body: &'k [Node]) -> Option<&'k AffineFor> {
+    let mut pairs = body.windows(2);
+    pairs.find_map(|pair| match pair {
+        [Node::AffineFor(it), Node::AffineFor(rest)]
+            if it.iter == target.iter && it.step > 1 && rest.step == 1 =>
+        {
+            Some(rest)
+        }
+        _ => None,
+    })
+}
+
 /// A `while` is taken for so many updates. It is seldom entered for fewer turns, as in a merge of two rows of a sparse matrix, and even if
 /// none of them updates anything they take their time.
 const WHILE_TURNS: i64 = 8;
@@ -265,18 +317,9 @@ const WHILE_TURNS: i64 = 8;
 /// turns of the loop before it was unrolled one of its turns is; 1 and 1 where none stand there.
 fn updates_per_turn(forall: &Forall, outer: &AffineFor) -> (i64, i64) {
     let mut turns = outer.step;
-    let mut body = &outer.body;
-    loop {
-        if let Some(inner) = main_loop(body) {
-            (turns, body) = (turns.saturating_mul(inner.step), &inner.body);
-        } else if let Some(inner) = behind_conditions(body)
-            .into_iter()
-            .find_map(as_computed_loop)
-        {
-            (turns, body) = (turns.saturating_mul(inner.step), &inner.body);
-        } else {
-            break;
-        }
+    let mut body: &[Node] = &outer.body;
+    while let Some(inner) = inner_loop(body) {
+        (turns, body) = (turns.saturating_mul(inner.step()), inner.body());
     }
     let updates = body.iter().filter(|node| is_update(node, forall)).count();
     let updates = i64::try_from(updates).unwrap_or(i64::MAX);
@@ -301,6 +344,17 @@ pub(super) fn main_loop(body: &[Node]) -> Option<&AffineFor> {
     let loops = loops_in(body);
     let mut writing = loops.iter().filter(|it| writes_elements(&it.body));
     writing.next().or(loops.first()).copied()
+}
+
+/// The loop in `body` that has most to do, by what it looks like: one whose bounds are data where there is no other.
+pub(super) fn inner_loop(body: &[Node]) -> Option<Loop<'_>> {
+    let computed = || {
+        behind_conditions(body)
+            .into_iter()
+            .find_map(as_computed_loop)
+    };
+    let affine = main_loop(body).map(Loop::Affine);
+    affine.or_else(|| computed().map(Loop::Scf))
 }
 
 fn writes_elements(body: &[Node]) -> bool {
@@ -334,15 +388,25 @@ fn behind_conditions(body: &[Node]) -> Vec<&Node> {
 }
 
 /// `expr`, with what scalars are declared as, for good, in their place.
-fn written_out(kernel: &Kernel, expr: &Expr) -> Expr {
-    match expr {
-        Expr::Local(local) => match bound_to(kernel, *local) {
+pub(super) fn written_out(kernel: &Kernel, expr: &Expr) -> Expr {
+    if let Expr::Local(local) = expr {
+        return match bound_to(kernel, *local) {
             Some(declared) => written_out(kernel, declared),
             None => expr.clone(),
-        },
-        Expr::Cast(ty, operand) => Expr::Cast(*ty, Box::new(written_out(kernel, operand))),
-        _ => expr.clone(),
+        };
     }
+    let mut expr = expr.clone();
+    for operand in expr.operands_mut() {
+        *operand = written_out(kernel, operand);
+    }
+    if let Expr::Load(access) = &mut expr {
+        for subscript in &mut access.subscripts {
+            if let Subscript::Computed(place) = subscript {
+                *place = written_out(kernel, place);
+            }
+        }
+    }
+    expr
 }
 
 /// Whether each turn that runs `body` reads all elements that `expr` does.
