@@ -195,20 +195,25 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
+    /// The number of the element of `access`, which stands in `loops`, if that is computed instead of its subscripts.
+    pub(super) fn as_one_index(&self, access: &Access, loops: &[Loop<'_>]) -> Option<AffineExpr> {
+        let array = self.arrays.get(access.array)?;
+        let mut subscripts = access.subscripts.iter();
+        let follow = array.own_dimensions == 0
+            && subscripts.all(|it| self.program.checks.is_proved(it, loops));
+        let number = || in_fewer_divisions(self.program.kernel, access, loops);
+        follow.then(number).flatten()
+    }
+
     /// Evaluates all subscripts and checks those that are not proved. No array in a verified kernel is unknown, since it uses a
     /// private buffer only inside its forall.
     ///
     /// Subscripts that are linear again as the number of the element, as those of a collapsed array are, come as that one index.
     fn checked(&mut self, access: &Access) -> Option<(ArrayValue, Vec<Index>)> {
-        let array = self.arrays.get(access.array).cloned();
-        let follow = array.as_ref().is_some_and(|it| it.own_dimensions == 0);
-        if follow
-            && self.is_proved(access)
-            && let Some(number) = in_fewer_divisions(self.program.kernel, access, &self.loops)
-        {
-            return Some((array?, vec![self.proved_index(&number)]));
+        let array = self.arrays.get(access.array).cloned()?;
+        if let Some(number) = self.as_one_index(access, &self.loops) {
+            return Some((array, vec![self.proved_index(&number)]));
         }
-        let array = array?;
         let declared = &self.program.kernel.arrays[access.array].extents;
         let dimensions = declared.iter().zip(&array.extents);
         let stays = (0..access.subscripts.len()).map(|it| self.stays_in(access, it));

@@ -5,6 +5,7 @@
 
 use super::convert::extend;
 use super::function::FunctionLowering;
+use super::known::Division;
 use crate::facts::Checks;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -84,17 +85,16 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// The value of a factor; that of a division is kept, since the bounds of neighbouring loops share them.
     fn factor(&mut self, factor: &Factor) -> Value {
-        if let Some((_, value)) = self
-            .known
-            .divisions
-            .iter()
-            .find(|(known, _)| known == factor)
-        {
-            return *value;
+        if let Some(value) = self.known_division(factor) {
+            return value;
         }
         let value = self.new_factor(factor);
         if !matches!(factor, Factor::Variable(_)) {
-            self.known.divisions.push((factor.clone(), value));
+            self.known.divisions.push(Division {
+                factor: factor.clone(),
+                value,
+                turn: None,
+            });
         }
         value
     }

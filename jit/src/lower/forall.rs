@@ -369,6 +369,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             body: &outlined.forall.body,
             group: None,
             in_range: Vec::new(),
+            divided: Vec::new(),
         };
         let held = match outlined.shape {
             BodyShape::Direct => self.hold_buffers(outlined.forall),

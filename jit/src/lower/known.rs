@@ -21,10 +21,19 @@ const MOST: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// The quotients and remainders of affine expressions.
-    pub(super) divisions: Vec<(Factor, Value)>,
+    pub(super) divisions: Vec<Division>,
     facts: Vec<Fact>,
     /// How many facts there were ever.
     count: usize,
+}
+
+/// A quotient or a remainder.
+#[derive(Debug)]
+pub(super) struct Division {
+    pub(super) factor: Factor,
+    pub(super) value: Value,
+    /// Where it holds in one turn of a loop alone: the iterator, and what that is there.
+    pub(super) turn: Option<(IterId, Value)>,
 }
 
 #[derive(Debug)]
@@ -134,7 +143,17 @@ impl FunctionLowering<'_, '_, '_> {
                 left.mentions(variable) || right.mentions(variable)
             }
         };
-        (self.known.divisions).retain(|(factor, _)| !mentions(factor));
+        (self.known.divisions).retain(|it| !mentions(&it.factor));
+    }
+
+    /// The value of a quotient or remainder that was found before.
+    pub(super) fn known_division(&self, factor: &Factor) -> Option<Value> {
+        let holds = |turn: Option<(IterId, Value)>| {
+            turn.is_none_or(|(iter, value)| self.iters.get(iter) == Some(&value))
+        };
+        let mut divisions = self.known.divisions.iter().rev();
+        let found = divisions.find(|it| it.factor == *factor && holds(it.turn));
+        found.map(|it| it.value)
     }
 
     /// Forgets what follows from the scalars that `body`, of a loop, sets: a turn begins with what the one before has left.

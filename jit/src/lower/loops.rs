@@ -2,6 +2,7 @@
 //!
 //! The preheader matters: loads that are hoisted out of a loop land there, behind the test that the loop runs at all.
 
+use super::divided::Divided;
 use super::early::{EarlyRead, Reach};
 use super::function::FunctionLowering;
 use super::lanes::Group;
@@ -28,6 +29,8 @@ pub(super) struct Counted<'k> {
     pub(super) group: Option<Group<'k>>,
     /// Extents over parameters alone, which the iterator was found to be below, and not below zero, in all turns.
     pub(super) in_range: Vec<AffineExpr>,
+    /// What its iterator is divided by.
+    pub(super) divided: Vec<Divided>,
 }
 
 impl Counted<'_> {
@@ -87,6 +90,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             body: &node.body,
             group: self.group(Loop::Affine(node)),
             in_range: Vec::new(),
+            divided: Vec::new(),
         };
         self.counted(counted)
     }
@@ -105,6 +109,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             body: &node.body,
             group: self.group(Loop::Scf(node)),
             in_range: Vec::new(),
+            divided: Vec::new(),
         };
         self.counted(counted)
     }
@@ -222,6 +227,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         counted: &Counted<'k>,
         done: Block,
     ) -> Result<(), CompileError> {
+        let counted = &self.with_divided(counted);
         match self.pace(counted) {
             Some(pace) => self.strips(counted, pace, done),
             None => self.all_turns(counted, done),
@@ -266,6 +272,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     None => {
                         self.prefetch_rows(counted, iter);
                         self.prefetch_gathered(counted, iter);
+                        self.begin_divided(counted);
                         self.nodes(counted.body)?;
                     }
                 }

@@ -21,6 +21,7 @@ mod choice;
 mod columns;
 mod combine;
 mod convert;
+mod divided;
 mod division;
 mod early;
 mod effort;

@@ -4,6 +4,7 @@ mod across;
 mod combiners;
 mod common;
 mod contracted;
+mod divided;
 mod extrema;
 mod folded;
 mod guards;

@@ -1,0 +1,213 @@
+//! Quotients and remainders of what counts: of `i floordiv m` and `i mod m`, those of the next turn follow from those of this one without
+//! a division, as rows and columns of one loop over both do.
+
+use super::affine::Wanted;
+use super::function::FunctionLowering;
+use super::known::Division;
+use super::loops::Counted;
+use crate::facts::Checks;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::Variable as Register;
+use std::collections::BTreeSet;
+use strew_affine::visit::{Loop, for_each_load_of, walk};
+use strew_affine::{Access, AffineExpr, Factor, IterId, Node, Subscript};
+
+/// Of so many sums of an iterator and a number, and no more: what belongs to each takes two registers.
+const MOST_SUMS: usize = 8;
+
+/// What a loop divides its iterator by, or sums of that and a number.
+#[derive(Clone, Debug)]
+pub(super) struct Divided {
+    divisor: AffineExpr,
+    /// What is added to the iterator, the least first.
+    added: Vec<i64>,
+    quotient: Register,
+    remainder: Register,
+}
+
+/// A quotient, and its remainder.
+type Both = [Value; 2];
+
+impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// `counted`, with the quotients and remainders of its first turn.
+    pub(super) fn with_divided(&mut self, counted: &Counted<'k>) -> Counted<'k> {
+        let mut with = counted.clone();
+        // Where nobody has proved a divisor to be positive, its remainders are whatever they are.
+        if counted.group.is_some() || self.program.checks == Checks::All {
+            return with;
+        }
+        for (divisor, added) in self.divisions(counted) {
+            let least = added.first().copied().unwrap_or_default();
+            let first = self.further_on(counted.lower, least);
+            let [quotient, remainder] = self.divided_by(first, &divisor);
+            let registers = [quotient, remainder].map(|value| {
+                let register = self.builder.declare_var(types::I64);
+                self.builder.def_var(register, value);
+                register
+            });
+            with.divided.push(Divided {
+                divisor,
+                added,
+                quotient: registers[0],
+                remainder: registers[1],
+            });
+        }
+        with
+    }
+
+    /// Makes the quotients and remainders of this turn known, and finds those of the next one.
+    pub(super) fn begin_divided(&mut self, counted: &Counted<'k>) {
+        for divided in &counted.divided {
+            let divisor = (&divided.divisor, self.exact_affine(&divided.divisor));
+            let registers = [divided.quotient, divided.remainder];
+            let first = registers.map(|it| self.builder.use_var(it));
+            let (mut both, mut behind) = (first, 0);
+            let least = divided.added.first().copied().unwrap_or_default();
+            for added in &divided.added {
+                both = self.advanced(both, added - least - behind, divisor);
+                behind = added - least;
+                self.keep_divided((counted.iter, *added), &divided.divisor, both);
+            }
+            let next = match counted.step - behind {
+                left @ 0.. => self.advanced(both, left, divisor),
+                _ => self.advanced(first, counted.step, divisor),
+            };
+            for (register, value) in registers.into_iter().zip(next) {
+                self.builder.def_var(register, value);
+            }
+        }
+    }
+
+    fn keep_divided(&mut self, (iter, added): (IterId, i64), divisor: &AffineExpr, both: Both) {
+        let Ok(number) = AffineExpr::from(iter).offset(added) else {
+            return;
+        };
+        let [number, divisor] = [&number, divisor].map(|it| Box::new(it.clone()));
+        let factors = [
+            Factor::FloorDiv(number.clone(), divisor.clone()),
+            Factor::Mod(number, divisor),
+        ];
+        let turn = Some((iter, self.iter(iter)));
+        for (factor, value) in factors.into_iter().zip(both) {
+            self.known.divisions.push(Division {
+                factor,
+                value,
+                turn,
+            });
+        }
+    }
+
+    /// Both of a number that is larger by `gap`, which is not negative.
+    fn advanced(
+        &mut self,
+        [quotient, remainder]: Both,
+        gap: i64,
+        (expr, divisor): (&AffineExpr, Value),
+    ) -> Both {
+        if gap == 0 {
+            return [quotient, remainder];
+        }
+        // One more is below the divisor or the divisor.
+        let [more, rest] = match gap {
+            1 => [0, 1].map(|it| self.builder.ins().iconst(types::I64, it)),
+            _ => {
+                let gap = self.builder.ins().iconst(types::I64, gap);
+                self.divided_by(gap, expr)
+            }
+        };
+        let ins = &mut self.builder;
+        let sum = ins.ins().iadd(remainder, rest);
+        let reduced = ins.ins().isub(sum, divisor);
+        let is_below = IntCC::SignedLessThan;
+        let stays = ins.ins().icmp(is_below, sum, divisor);
+        let remainder = ins.ins().select(stays, sum, reduced);
+        let raised = ins.ins().iadd(quotient, more);
+        let next = ins.ins().iadd_imm_s(raised, 1);
+        [ins.ins().select(stays, raised, next), remainder]
+    }
+
+    /// By what the sums of the iterator and numbers are divided in the loop, and which sums.
+    fn divisions(&self, counted: &Counted<'k>) -> Vec<(AffineExpr, Vec<i64>)> {
+        let mut found: Vec<(AffineExpr, BTreeSet<i64>)> = Vec::new();
+        let mut look = |factor: &Factor| {
+            let (Factor::FloorDiv(number, divisor) | Factor::Mod(number, divisor)) = factor else {
+                return;
+            };
+            let Some((1, added)) = number.split_off(counted.iter) else {
+                return;
+            };
+            let Some(added) = added.as_constant().filter(|_| takes_long(divisor)) else {
+                return;
+            };
+            match found.iter_mut().find(|(it, _)| *it == **divisor) {
+                Some((_, all)) => drop(all.insert(added)),
+                None => found.push((divisor.as_ref().clone(), BTreeSet::from([added]))),
+            }
+        };
+        let mut around = self.loops.clone();
+        around.push(counted.around);
+        let depth = around.len();
+        walk(counted.body, &mut |node, inside| {
+            around.truncate(depth);
+            around.extend(inside);
+            self.for_each_affine_of(node, &around, &mut |expr| for_each_factor(expr, &mut look));
+        });
+        found.retain(|(_, added)| added.len() <= MOST_SUMS);
+        let lists = found.into_iter();
+        lists
+            .map(|(divisor, added)| (divisor, added.into_iter().collect()))
+            .collect()
+    }
+
+    /// The affine expressions that `node`, which stands in `loops`, itself computes.
+    fn for_each_affine_of(
+        &self,
+        node: &Node,
+        loops: &[Loop<'_>],
+        visit: &mut impl FnMut(&AffineExpr),
+    ) {
+        match node {
+            Node::AffineFor(inner) => inner.bounds().for_each(&mut *visit),
+            Node::AffineIf { conditions, .. } => {
+                for condition in conditions {
+                    visit(&condition.left);
+                    visit(&condition.right);
+                }
+            }
+            _ => {}
+        }
+        let mut subscripts = |access: &Access| match self.as_one_index(access, loops) {
+            Some(number) => visit(&number),
+            None => {
+                for subscript in &access.subscripts {
+                    if let Subscript::Affine(expr) = subscript {
+                        visit(expr);
+                    }
+                }
+            }
+        };
+        for_each_load_of(node, &mut subscripts);
+        node.written_elements().for_each(subscripts);
+    }
+
+    fn divided_by(&mut self, number: Value, divisor: &AffineExpr) -> Both {
+        let divisor = self.exact_affine(divisor);
+        [Wanted::Quotient, Wanted::Remainder].map(|it| self.divided(number, divisor, it))
+    }
+}
+
+/// Whether to divide by `divisor`, which is the same in all turns, takes longer than to go on from turn to turn: by numbers it is done by products
+/// and shifts.
+fn takes_long(divisor: &AffineExpr) -> bool {
+    divisor.is_over_parameters() && divisor.as_constant().is_none()
+}
+
+fn for_each_factor(expr: &AffineExpr, visit: &mut impl FnMut(&Factor)) {
+    for factor in expr.terms().iter().flat_map(|it| &it.factors) {
+        visit(factor);
+        if let Factor::FloorDiv(number, _) | Factor::Mod(number, _) = factor {
+            for_each_factor(number, visit);
+        }
+    }
+}
