@@ -129,15 +129,15 @@ pub(crate) fn single<'k>(bound: &'k Bound, path: &LoopPath) -> Result<&'k Affine
     bound.as_single().ok_or_else(several)
 }
 
-/// The `affine.for` that `inner` names, which must be all that `outer`, called `path`, does.
+/// The `affine.for` that `inner` names, which must be all that the loop called `path`, of this `body`, does.
 pub(crate) fn only_loop_in<'k>(
     kernel: &'k Kernel,
-    outer: &'k AffineFor,
+    body: &'k [Node],
     path: &LoopPath,
     inner: &LoopPath,
 ) -> Result<&'k AffineFor, Reason> {
     let target = find_affine_for(kernel, inner)?.it;
-    match outer.body.as_slice() {
+    match body {
         [Node::AffineFor(only)] if only.iter == target.iter => Ok(only),
         _ => Err(Reason::NotPerfectlyNested {
             outer: path.clone(),

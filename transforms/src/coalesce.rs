@@ -1,19 +1,23 @@
 //! The step `coalesce`.
 
-use crate::address::{self, Target};
+use crate::address;
+use crate::carried::Iterations;
 use crate::copy::Copying;
 use crate::fold::folded;
+use crate::scalars;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tiling::trip_count;
-use crate::tree::{Replacing, successor};
+use crate::tree::{Nested, Replacing, successor};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::AffineValues;
 use strew_affine::dependence::Analyzed;
 use strew_affine::verify::Verified;
+use strew_affine::visit::Loop;
 use strew_affine::{
-    AffineExpr, AffineFor, Block, Condition, Kernel, Node, Overflow, Relation, Variable,
+    AffineExpr, AffineFor, Block, Condition, Forall, IterId, Kernel, Node, Overflow, Relation,
+    Variable,
 };
 
 /// Makes one loop of two that are perfectly nested, the inner one of which runs as often in every turn of the outer one.
@@ -26,15 +30,31 @@ use strew_affine::{
 /// }
 /// ```
 ///
-/// Always legal: iterations keep their order. The old iterators are what `delinearize_index` makes of the new one with the two trip
+/// Always legal: iterations keep their order. Where the outer loop is a `scf.forall` without private buffers, the iterations of the inner one run
+/// at once, too, so no two of them may meet in an element, or in a scalar, that one of them writes: where the outer one has few iterations,
+/// there is more to share then.
+///
+/// ```text
+/// scf.forall b in 0..n strategy(auto) {     scf.forall b_i in 0..n * m strategy(auto) {
+///   affine.for i in 0..m {                    …
+///     …                                 →   }
+///   }
+/// }
+/// ```
+///
+/// With `below = 32` both loops stay as they are where the outer one has 32 iterations or more, and what is made of them has names of its own.
+///
+/// The old iterators are what `delinearize_index` makes of the new one with the two trip
 /// counts as its basis; subscripts in which they are linearized again are simplified. Where the trips of the inner loop may be fewer than
 /// none, it is asked first whether there are any.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Coalesce {
-    /// The outer loop, an `affine.for`.
+    /// The outer loop, an `affine.for` or a `scf.forall`.
     pub outer: LoopPath,
     /// The inner loop, an `affine.for`, all that the outer one does.
     pub inner: LoopPath,
+    /// Both stay as they are where the outer one has so many iterations or more.
+    pub below: Option<u64>,
 }
 
 impl Coalesce {
@@ -46,19 +66,34 @@ impl Coalesce {
         Self {
             outer: outer.into(),
             inner: inner.into(),
+            below: None,
+        }
+    }
+
+    /// The same only where the outer loop has fewer than `iterations`.
+    #[must_use]
+    pub fn below(self, iterations: u64) -> Self {
+        Self {
+            below: Some(iterations),
+            ..self
         }
     }
 
     pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
+        let below = call.named("below")?.map(|it| it.number()).transpose()?;
         let request = Self::new(call.path()?, call.path()?);
-        call.finish(&[])?;
-        Ok(request)
+        call.finish(&["below"])?;
+        Ok(Self { below, ..request })
     }
 }
 
 impl fmt::Display for Coalesce {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({}, {})", Self::NAME, self.outer, self.inner)
+        write!(f, "{}({}, {}", Self::NAME, self.outer, self.inner)?;
+        match self.below {
+            Some(below) => write!(f, ", below = {below})"),
+            None => f.write_str(")"),
+        }
     }
 }
 
@@ -72,14 +107,30 @@ impl Transform for Coalesce {
     }
 }
 
-fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
-    let Target { it: outer, .. } = address::find_affine_for(kernel, &request.outer)?;
-    let inner = address::only_loop_in(kernel, outer, &request.outer, &request.inner)?;
-    let [slow, fast] = [
-        Counting::of(outer, &request.outer)?,
-        Counting::of(inner, &request.inner)?,
-    ];
-    if fast.depends_on(outer) {
+pub(crate) fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
+    let path = &request.outer;
+    let Nested { it: outer, .. } = address::find_loop(kernel, path)?;
+    let slow = match outer {
+        Loop::Affine(it) => Counting::of(it, path)?,
+        Loop::Forall(it) if it.privates.is_empty() && it.disjoint.is_empty() => {
+            Counting::all_of(it)
+        }
+        Loop::Forall(_) => return Err(Reason::IsForall { path: path.clone() }),
+        Loop::Scf(it) => {
+            return Err(Reason::NotAffine {
+                path: path.clone(),
+                span: kernel.iters[it.iter].span,
+            });
+        }
+    };
+    let inner = address::only_loop_in(kernel, outer.body(), path, &request.inner)?;
+    if matches!(outer, Loop::Forall(_)) {
+        let iterations = Iterations::of(kernel, &request.inner, inner.iter);
+        iterations.check_kept_apart(|_| true)?;
+        scalars::check_none_set(kernel, &request.inner, inner)?;
+    }
+    let fast = Counting::of(inner, &request.inner)?;
+    if fast.depends_on(outer.iter()) {
         return Err(Reason::NotRectangular {
             outer: request.outer.clone(),
             inner: request.inner.clone(),
@@ -91,28 +142,57 @@ fn plan(kernel: &Kernel, request: &Coalesce) -> Result<Replacing, Reason> {
         });
     }
     let mut prepared = kernel.clone();
-    let iter = successor(&mut prepared, outer.iter, &kernel.iters[inner.iter].name);
+    let coalesced = coalesced(&mut prepared, request, (outer, &slow), (inner, &fast))?;
+    let coalesced = if_any(kernel, coalesced, fast.trips)?;
+    Ok(Replacing {
+        kernel: prepared,
+        target: outer.iter(),
+        replacement: vec![match request.below {
+            Some(below) => where_few(&slow.trips, below, coalesced, outer)?,
+            None => coalesced,
+        }],
+    })
+}
+
+/// The loop that is made of `outer` and `inner`.
+fn coalesced(
+    prepared: &mut Kernel,
+    request: &Coalesce,
+    (outer, slow): (Loop<'_>, &Counting),
+    (inner, fast): (&AffineFor, &Counting),
+) -> Result<Node, Reason> {
+    let kernel = prepared.clone();
+    let iter = successor(prepared, outer.iter(), &kernel.iters[inner.iter].name);
     let [quotient, remainder] = delinearized(&iter.into(), [&slow.trips, &fast.trips])?;
     let values = AffineValues {
-        kernel,
+        kernel: &kernel,
         counter: Some(iter),
     };
     let copying = Copying::default()
-        .express(values, outer.iter, slow.value(&quotient)?)
+        .express(values, outer.iter(), slow.value(&quotient)?)
         .express(values, inner.iter, fast.value(&remainder)?);
-    let coalesced = Node::AffineFor(AffineFor {
-        iter,
-        lower: AffineExpr::from(0).into(),
-        upper: slow.trips.times(&fast.trips)?.into(),
-        step: 1,
-        lanes: 1,
-        body: copying.block(&inner.body)?.into(),
-    });
-    Ok(Replacing {
-        kernel: prepared,
-        target: outer.iter,
-        replacement: vec![if_any(kernel, folded(coalesced), fast.trips)],
-    })
+    let copying = match request.below {
+        Some(_) => copying.anew(prepared, &inner.body, 1),
+        None => copying,
+    };
+    let body = copying.block(&inner.body)?.into();
+    let count = slow.trips.times(&fast.trips)?;
+    Ok(folded(match outer {
+        Loop::Forall(outer) => Node::Forall(Forall {
+            iter,
+            count,
+            body,
+            ..outer.clone()
+        }),
+        Loop::Affine(_) | Loop::Scf(_) => Node::AffineFor(AffineFor {
+            iter,
+            lower: AffineExpr::from(0).into(),
+            upper: count.into(),
+            step: 1,
+            lanes: 1,
+            body,
+        }),
+    }))
 }
 
 /// The turns of both loops in turn number `index` of the one that is made of them.
@@ -128,41 +208,71 @@ fn delinearized(index: &AffineExpr, trips: [&AffineExpr; 2]) -> Result<[AffineEx
 
 /// The product of two negative trip counts is positive. With none of the inner loop there is none of what is made, so nothing is divided
 /// by zero.
-fn if_any(kernel: &Kernel, coalesced: Node, trips: AffineExpr) -> Node {
+fn if_any(kernel: &Kernel, coalesced: Node, trips: AffineExpr) -> Result<Node, Overflow> {
     if Analyzed::of_parameters(kernel).is_never_negative(&trips) {
-        return coalesced;
+        return Ok(coalesced);
     }
-    Node::AffineIf {
+    let constant = trips.constant();
+    let none = constant.checked_neg().ok_or(Overflow)?;
+    Ok(Node::AffineIf {
         conditions: vec![Condition {
-            left: 0.into(),
+            left: none.into(),
             relation: Relation::Less,
-            right: trips,
+            right: trips.offset(none)?,
         }],
         then: [coalesced].into(),
         otherwise: Block::default(),
-    }
+    })
+}
+
+/// `coalesced` where there are fewer than `below` iterations of `outer`, which is as it was where there are more.
+fn where_few(
+    trips: &AffineExpr,
+    below: u64,
+    coalesced: Node,
+    outer: Loop<'_>,
+) -> Result<Node, Overflow> {
+    let constant = trips.constant();
+    let below = i64::try_from(below).map_err(|_| Overflow)?;
+    Ok(Node::AffineIf {
+        conditions: vec![Condition {
+            left: trips.offset(constant.checked_neg().ok_or(Overflow)?)?,
+            relation: Relation::Less,
+            right: below.checked_sub(constant).ok_or(Overflow)?.into(),
+        }],
+        then: [coalesced].into(),
+        otherwise: [outer.to_node()].into(),
+    })
 }
 
 /// How a loop counts.
-struct Counting<'k> {
-    lower: &'k AffineExpr,
+struct Counting {
+    lower: AffineExpr,
     step: i64,
     trips: AffineExpr,
 }
 
-impl<'k> Counting<'k> {
-    fn of(target: &'k AffineFor, path: &LoopPath) -> Result<Self, Reason> {
+impl Counting {
+    fn of(target: &AffineFor, path: &LoopPath) -> Result<Self, Reason> {
         address::check_no_lanes(target.lanes, path)?;
         let (lower, upper) = address::single_bounds(target, path)?;
         Ok(Self {
-            lower,
+            lower: lower.clone(),
             step: target.step,
             trips: trip_count(lower, upper, target.step)?,
         })
     }
 
-    fn depends_on(&self, outer: &AffineFor) -> bool {
-        let outer = Variable::Iter(outer.iter);
+    fn all_of(target: &Forall) -> Self {
+        Self {
+            lower: 0.into(),
+            step: 1,
+            trips: target.count.clone(),
+        }
+    }
+
+    fn depends_on(&self, outer: IterId) -> bool {
+        let outer = Variable::Iter(outer);
         self.lower.mentions(outer) || self.trips.mentions(outer)
     }
 
@@ -174,7 +284,7 @@ impl<'k> Counting<'k> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Verdict::{Misaddressed, Unproven};
+    use crate::Verdict::{Illegal, Misaddressed, Unproven};
     use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
 
     fn nest(outer: &str, inner: &str) -> String {
@@ -245,6 +355,60 @@ mod tests {
             "{text}"
         );
         assert_same_meaning(&before, &after);
+    }
+
+    #[test]
+    fn loops_that_run_at_once_become_one() {
+        let rows = |loops: &str| {
+            format!("kernel @k(n: i64, m: i64, x: f64[n, m, 9], y: f64[n, m, 9]) {{ {loops} }}")
+        };
+        let before = rows(
+            "scf.forall b in 0..n strategy(auto) { affine.for i in 0..m { affine.for j in 0..9 { y[b, i, j] = x[b, i, j] } } }",
+        );
+        let both = |j: &str| {
+            let row = "delinearize_index b_i into (n, m)";
+            format!(
+                "scf.forall b_i in 0..n * m strategy(auto) {{ affine.for {j} in 0..9 {{ y[{row}, {j}] = x[{row}, {j}] }} }}"
+            )
+        };
+        accepts(&before, "coalesce(b, i)", &rows(&both("j")));
+        let as_it_was = "scf.forall b in 0..n strategy(auto) { affine.for i in 0..m { affine.for j in 0..9 { y[b, i, j] = x[b, i, j] } } }";
+        let few = format!(
+            "affine.if (n < 32) {{ {} }} else {{ {as_it_was} }}",
+            both("j_1")
+        );
+        accepts(&before, "coalesce(b, i, below = 32)", &rows(&few));
+    }
+
+    #[test]
+    fn few_iterations_are_coalesced_and_many_stay() {
+        for outer in ["0..n", "1..n step 2", "0..2", "n..3"] {
+            let before = kernel(&nest(outer, "0..m"));
+            for below in [0, 1, 2, 3, 100] {
+                let script = format!("coalesce(i, j, below = {below})");
+                assert_same_meaning(&before, &apply(&before, &script));
+            }
+        }
+    }
+
+    #[test]
+    fn iterations_that_meet_do_not_run_at_once() {
+        let rows = |body: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, x: f64[n, m], y: f64[n, m]) {{
+                   scf.forall b in 0..n strategy(auto) {{ affine.for i in 1..m {{ {body} }} }}
+                 }}"
+            )
+        };
+        let carried = rows("y[b, i] = y[b, i - 1]");
+        let reason = refuses(&carried, "coalesce(b, i)", Illegal, "Carried");
+        assert!(reason.witness().is_some());
+        let with_copies = "kernel @k(n: i64, m: i64, key: i32[n, m], out: f64[m]) {
+          scf.forall b in 0..n private(p: f64[m] = identity(add)) merge(out reduce(add) p) strategy(auto) {
+            affine.for i in 0..m { p[key[b, i]] reduce(add) 1.0 }
+          }
+        }";
+        refuses(with_copies, "coalesce(b, i)", Misaddressed, "IsForall");
     }
 
     #[test]

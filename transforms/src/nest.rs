@@ -19,7 +19,7 @@ pub(crate) fn find_band<'k>(
             band.last(),
             position.checked_sub(1).and_then(|it| paths.get(it)),
         ) {
-            (Some(outer), Some(around)) => only_loop_in(kernel, outer, around, path)?,
+            (Some(outer), Some(around)) => only_loop_in(kernel, &outer.body, around, path)?,
             _ => named,
         };
         address::check_no_lanes(next.lanes, path)?;

@@ -463,6 +463,9 @@ fn purpose(step: &Step) -> &'static str {
         Step::Narrow(_) => {
             "numbers of fewer bits give the same, and vectors have more lanes of them"
         }
+        Step::Coalesce(_) => {
+            "the outer one may have too few iterations for all threads, so that those of both are shared"
+        }
         Step::Vectorize(_) => "elements of several iterations are in the lanes of vectors",
         Step::Unroll(_) => {
             "indices are loaded ahead of their updates, and loops of few turns go away"

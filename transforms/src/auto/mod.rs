@@ -3,6 +3,7 @@
 mod across;
 mod attempt;
 mod choice;
+mod collapse;
 mod flatten;
 mod held;
 mod lanes;
@@ -94,7 +95,8 @@ pub struct Automatic {
 /// tiles on a diagonal do; short loops over small arrays go away, so that these stay in registers; then loops around innermost ones are made together where they share elements, what all iterations of an innermost
 /// one update stays in a scalar, sums into scalars go on beside those of other iterations, innermost loops over elements that follow each other run in lanes, without the
 /// iterations in which a subscript wraps around, others of few
-/// statements that update through an indirection are unrolled, and other loops of few turns inside of a tiled one go away.
+/// statements that update through an indirection are unrolled, and other loops of few turns inside of a tiled one go away; loops that run at once
+/// and may have few iterations become one with the loop inside.
 pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -> Automatic {
     let found = Automatic {
         kernel: kernel.clone(),
@@ -124,6 +126,7 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
     while let Some(request) = flattening.next(&scheduler.found.kernel) {
         scheduler.consider(Step::Unroll(request));
     }
+    scheduler.collapse();
     scheduler.found
 }
 
@@ -139,7 +142,8 @@ impl Scheduler<'_> {
         for node in nodes {
             let is_tiled = match node {
                 Node::AffineFor(it) => {
-                    self.tile_loop(nests.kernel(), it, &around.counted)
+                    self.tile_inside_few(it, &around.and(node))
+                        || self.tile_loop(it, &around.counted)
                         || self.nest(nests, it, (around.levels, &around.counted))
                 }
                 _ => matches!(node, Node::Forall(_)),
@@ -153,9 +157,21 @@ impl Scheduler<'_> {
         }
     }
 
+    /// Whether the only loop in `target`, which has too few iterations to be shared, could be tiled, and is now.
+    fn tile_inside_few(&mut self, target: &AffineFor, inside: &Around<'_>) -> bool {
+        let [Node::AffineFor(inner)] = target.body.as_slice() else {
+            return false;
+        };
+        let has_few = |it| trips(it).is_some_and(|trips| trips < TileIndirection::CHUNKS);
+        let is_meant = has_few(target) && !has_few(inner) && !visit::has_loops(&inner.body);
+        is_meant
+            && goes_through_indirection(&inner.body, is_update_or_store)
+            && self.tile_loop(inner, &inside.counted)
+    }
+
     /// Whether a loop could be tiled, and is now. To tile one that is only a sum, or never has much to do, pays where it does not start
     /// over and over again.
-    fn tile_loop(&mut self, kernel: &Kernel, target: &AffineFor, around: &[Loop<'_>]) -> bool {
+    fn tile_loop(&mut self, target: &AffineFor, around: &[Loop<'_>]) -> bool {
         let is_outermost = around.is_empty();
         if !is_outermost && !may_be_long(target, around) {
             return false;
@@ -164,25 +180,29 @@ impl Scheduler<'_> {
             true => UNEVEN_CHUNKS,
             false => TileIndirection::CHUNKS,
         };
-        let path = || path_to(kernel, target.iter);
         let scatters = goes_through_indirection(&target.body, is_update_or_store);
         let sums = (is_outermost || scatters) && reduces_scalars(target);
-        let request = TileIndirection::new(path()).chunks(chunks);
-        let is_taken = scatters && self.consider_indirection(target, request)
-            || sums && self.consider(TileReduction::new(path()).chunks(chunks).into());
-        if is_taken {
+        let mut taken = Vec::new();
+        if scatters {
+            let scattered = |path| TileIndirection::new(path).chunks(chunks).into();
+            taken = self.tile_scattered(target, scattered);
+        }
+        if taken.is_empty() && sums {
+            let summed = |path| TileReduction::new(path).chunks(chunks).into();
+            taken = self.tile_alone_or_collapsed(target, summed);
+        }
+        for path in &taken {
+            let path = path.to_string();
             self.tell(match scatters {
                 true => Choice::Scattered {
-                    path: path().to_string(),
+                    path,
                     chunks,
                     is_uneven: chunks == UNEVEN_CHUNKS,
                 },
-                false => Choice::Sums {
-                    path: path().to_string(),
-                },
+                false => Choice::Sums { path },
             });
         }
-        is_taken
+        !taken.is_empty()
     }
 
     fn tell(&mut self, choice: Choice) {

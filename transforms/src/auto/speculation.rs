@@ -1,27 +1,28 @@
 //! Loops that read what they update, of which only the data tell whether they can run at once.
 
-use super::{Choice, Scheduler};
-use crate::TileIndirection;
+use super::{Choice, Scheduler, path_to};
+use crate::{LoopPath, Step};
 use std::collections::BTreeSet;
 use strew_affine::speculation::{depth, inspector};
 use strew_affine::visit::{for_each_load_of, walk};
 use strew_affine::{AffineFor, ArrayId, Node};
 
 impl Scheduler<'_> {
-    /// Takes `request`, which tiles `target`, into the schedule if it is accepted, and if a look at what the loop reads does not take as
-    /// long as the loop.
-    pub(super) fn consider_indirection(
+    /// Tiles `target`, and the loop that it makes together with the one inside, by the step that `tiled` makes, if that is accepted and a look
+    /// at what the loop reads does not take as long as the loop; says which loops are tiled.
+    pub(super) fn tile_scattered(
         &mut self,
         target: &AffineFor,
-        request: TileIndirection,
-    ) -> bool {
-        let step = request.into();
-        if reads_as_much(target) && crate::Step::apply(&step, &self.found.kernel).is_ok() {
-            let path = self.found.kernel.iters[target.iter].name.clone();
+        tiled: impl Fn(LoopPath) -> Step,
+    ) -> Vec<LoopPath> {
+        let path = path_to(&self.found.kernel, target.iter);
+        let step = tiled(path.clone());
+        if reads_as_much(target) && step.apply(&self.found.kernel).is_ok() {
+            let path = path.to_string();
             self.tell(Choice::ReadsAsMuch { path });
-            return false;
+            return Vec::new();
         }
-        self.consider(step)
+        self.tile_alone_or_collapsed(target, tiled)
     }
 }
 

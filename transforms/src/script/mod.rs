@@ -332,7 +332,10 @@ mod tests {
             (path(), size()).prop_map(|(it, at)| Split::new(it, at).into()),
             (path(), path(), any::<i64>())
                 .prop_map(|(it, by, by_how)| Skew::new(it, by, by_how).into()),
-            (path(), path()).prop_map(|(outer, inner)| Coalesce::new(outer, inner).into()),
+            (path(), path(), proptest::option::of(0_u64..99)).prop_map(|(outer, inner, below)| {
+                let both = Coalesce::new(outer, inner);
+                Coalesce { below, ..both }.into()
+            }),
             (path(), path()).prop_map(|(outer, inner)| Interchange::new(outer, inner).into()),
             prop::collection::vec(path(), 1..4).prop_map(|order| Permute::new(order).into()),
             path().prop_map(|it| Reverse::new(it).into()),
