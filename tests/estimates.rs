@@ -88,6 +88,31 @@ fn other_loops_have_as_many_turns_as_in_the_middle_or_in_a_few_rows() {
     }
 }
 
+/// Pairs of the entries of a row are as many as half of its square.
+#[test]
+fn loops_over_rows_in_loops_over_rows_are_counted() {
+    let source =
+        "void f(long n, long e, const long row[n + 1], const int key[e], int out[30][30]) {
+      for (long i = 0; i < n; i++)
+        for (long k = row[i]; k < row[i + 1]; k++)
+          for (long l = k + 1; l < row[i + 1]; l++) out[key[k]][key[l]]++;
+    }";
+    let program = Compiler::new().compile("f.c", source).expect("a program");
+    let kernel = program.kernel("f").expect("a kernel");
+    let row: Vec<i64> = (0..=100).map(|it| it * 10).collect();
+    let key: Vec<i32> = (0..1000).map(|it| it * 7 % 30).collect();
+    let mut out = vec![0; 900];
+    let call = kernel.bind().array("row", &row).array("key", &key);
+    let report = call.array_mut("out", &mut out).run_with_report();
+    let record = report.expect("a run").record;
+    assert_eq!(record.updates, 4500);
+    let expected = match record.why {
+        Why::FewTrips { updates, .. } => updates,
+        other => panic!("{other:?}"),
+    };
+    assert!((4000..=5000).contains(&expected), "{expected}");
+}
+
 /// Behind a condition that keeps rows from being read, those that are not there are not read to count them.
 #[test]
 fn rows_that_are_not_there_are_not_read() {

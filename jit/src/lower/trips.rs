@@ -7,7 +7,9 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::lanes::turns_at_once;
-use strew_affine::visit::{Loop, bound_to, for_each_load, for_each_sure_load, walk};
+use strew_affine::visit::{
+    Loop, bound_to, for_each_load, for_each_sure_load, has_computed_loops, walk,
+};
 use strew_affine::{
     Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Kernel, Node, ScfFor, Subscript,
     Variable,
@@ -66,21 +68,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let entries = self.entries(outer, (&lower, &upper, step));
         let half = self.builder.ins().sshr_imm_u(count, 1);
         self.iters.insert(forall.iter, half);
-        let sampled = match entries {
-            Some(_) => None,
-            None => self.sampled_turns(outer, (first, turns)),
-        };
-        self.middle_between(outer.iter, first, end);
-        let others = self.scoped(|function| function.others(&outer.body));
-        let others = self.builder.ins().imul(turns, others);
         let (known, rest) = match (entries, inner_loop(&outer.body)) {
             (Some(entries), Some(row @ Loop::Scf(_))) => (entries, row.body()),
             (Some(entries), _) => (entries, &[][..]),
             (None, _) => (turns, &outer.body[..]),
         };
+        let sampled = match has_computed_loops(rest) {
+            true => self.sampled_turns(outer, (first, turns)),
+            false => None,
+        };
+        self.middle_between(outer.iter, first, end);
+        let others = self.scoped(|function| function.others(&outer.body));
+        let others = self.builder.ins().imul(turns, others);
         let inside = self.scoped(|function| function.turns_about(rest));
         let all = self.builder.ins().imul(known, inside);
-        let trips = self.builder.ins().smax(turns, sampled.unwrap_or(all));
+        let least = sampled
+            .into_iter()
+            .fold(turns, |least, it| self.builder.ins().smax(least, it));
+        let trips = self.builder.ins().smax(least, all);
         let (updates, together) = updates_per_turn(forall, outer);
         let updates = self.builder.ins().imul_imm_s(trips, updates);
         let updates = self.divided_among(updates, together);
