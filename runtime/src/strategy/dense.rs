@@ -30,12 +30,12 @@ const MOST_PARTS: usize = 256;
 const FREE_BYTES: u64 = 512 << 20;
 
 /// More than the fewest groups are made only from so many iterations for each element of each group: to fill and to merge it takes
-/// about as long as half a simple update, so this keeps it near a quarter of the work.
-const TRIPS_PER_ELEMENT: u64 = 2;
+/// about as long as half a simple update, so this keeps it near an eighth of the work.
+const TRIPS_PER_ELEMENT: u64 = 4;
 
 /// The same for buffers that together are larger than [`NEAR_BYTES`]: far from the processor, to fill and to merge an element takes longer, and
 /// updates of more buffers find less of them in the caches.
-const TRIPS_PER_ELEMENT_FAR: u64 = 5;
+const TRIPS_PER_ELEMENT_FAR: u64 = 8;
 
 /// About what fits the second caches of two processors.
 const NEAR_BYTES: u64 = 2 << 20;
@@ -258,9 +258,9 @@ mod tests {
             assert_eq!(of(1 << 40, (1 << 18) + 1, 8, threads), 4);
             assert_eq!(of(1 << 40, (1 << 19) + 1, 8, threads), 2);
             assert_eq!(of(1 << 40, 1 << 37, 8, threads), 2);
-            assert_eq!(of(16_000, 1000, 8, threads), 8);
-            assert_eq!(of(15_999, 1000, 8, threads), 4);
-            assert_eq!(of(7_999, 1000, 8, threads), 2);
+            assert_eq!(of(32_000, 1000, 8, threads), 8);
+            assert_eq!(of(31_999, 1000, 8, threads), 4);
+            assert_eq!(of(15_999, 1000, 8, threads), 2);
             assert_eq!(of(1 << 30, 1, 3, threads), 3);
             assert_eq!(of(1 << 30, 1, 0, threads), 0);
             assert_eq!(of(1 << 30, 1, 1000, threads), 8);
