@@ -8,7 +8,7 @@ use super::blend::{choose_bits, looks_for_nan};
 use super::expr::operations_of;
 use super::function::{Binding, FunctionLowering};
 use crate::CompileError;
-use cranelift_codegen::ir::Value;
+use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::Variable;
 use strew_affine::visit::{
     declared_in, for_each_load, for_each_local_in_subscripts, for_each_sure_load, reads,
@@ -41,6 +41,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return Ok(false);
         };
         let condition = self.expr(condition);
+        self.count_updates_where(condition, sides[0]);
+        if !sides[1].is_empty() {
+            let fails = self.builder.ins().bxor_imm_u(condition, 1);
+            self.count_updates_where(fails, sides[1]);
+        }
         let before = self.values_of(&targets);
         self.scoped(|function| function.nodes(sides[0]))?;
         let then = self.values_of(&targets);
@@ -135,7 +140,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         condition: &'k Expr,
         sides: [&'k [Node]; 2],
     ) -> Option<Vec<Variable>> {
-        if self.is_counted(sides) {
+        if self.is_counted(sides) && !self.is_plain() {
             return None;
         }
         let mut targets = Vec::new();
@@ -165,7 +170,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         !self.program.kernel.locals[local].mutable && self.is_cheap(value, cost)
     }
 
-    /// The scalar that the statement `node` sets, if it is of that kind; adds what it takes to `cost`.
+    /// The scalar that the statement `node` sets, or the only element of a buffer that it updates, if it is of that kind; adds what it takes to
+    /// `cost`.
     pub(super) fn cheap_target(&self, node: &Node, cost: &mut Cost<'_>) -> Option<Variable> {
         let (place, values) = match node {
             Node::Assign { place, value, .. } => (place, std::slice::from_ref(value)),
@@ -175,22 +181,23 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 values,
                 ..
             } => {
-                let [place @ Place::Local(local)] = places.as_slice() else {
+                let [place] = places.as_slice() else {
                     return None;
                 };
-                let bodies = combiner.bodies(&[self.program.kernel.locals[*local].ty])?;
+                let bodies = combiner.bodies(&[self.type_of(place)])?;
                 let is_cheap = |body: &Expr| self.is_cheap(body, cost);
                 bodies.iter().all(is_cheap).then_some(())?;
                 (place, values.as_slice())
             }
             _ => return None,
         };
-        let Place::Local(local) = place else {
-            return None;
-        };
         let is_cheap = |value: &Expr| self.is_cheap(value, cost);
         values.iter().all(is_cheap).then_some(())?;
-        self.variable_of(*local)
+        match place {
+            Place::Local(local) => self.variable_of(*local),
+            Place::Element(_) if matches!(node, Node::Reduce { .. }) => self.only_held(place),
+            Place::Element(_) => None,
+        }
     }
 
     /// What `local` is held in, if it is an integer that is sure to have a value, or a float of this turn of the loop: where one is handed on,

@@ -51,12 +51,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn asks_data(&self, condition: &Expr) -> bool {
         let mut reads = false;
         for_each_load(condition, &mut |_| reads = true);
-        // Bodies that only check write nothing.
-        let is_plain = self.program.oob == Oob::Error
+        self.is_plain() && reads && self.is_at_hand(condition)
+    }
+
+    /// Whether statements do what they say and no more: bodies that only check write nothing, others may skip some.
+    pub(super) fn is_plain(&self) -> bool {
+        self.program.oob == Oob::Error
             && self.disjoint.is_empty()
             && self.checked.is_empty()
-            && self.deciding.is_none();
-        is_plain && reads && self.is_at_hand(condition)
+            && self.deciding.is_none()
     }
 
     /// Whether `sides` do nothing but to keep elements and to move counters.

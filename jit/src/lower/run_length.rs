@@ -118,6 +118,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         runs.find(|it| it.buffer == access.array).cloned()
     }
 
+    /// What `place`, the only element of a buffer, is held in, if that is an integer.
+    pub(super) fn only_held(&self, place: &Place) -> Option<Variable> {
+        let run = self.run_of(std::slice::from_ref(place))?;
+        match (run.only, run.parts.as_slice()) {
+            (Some(_), [part]) if part.ty.is_integer() => Some(part.held),
+            _ => None,
+        }
+    }
+
     /// Updates the element at `places`, which are one element of all buffers.
     pub(super) fn update_in_run(
         &mut self,
