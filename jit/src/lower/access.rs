@@ -94,7 +94,7 @@ impl FunctionLowering<'_, '_, '_> {
     }
 
     /// Whether a computed subscript of `access` needs no check, whatever the arrays hold.
-    fn stays_in(&self, access: &Access, dimension: usize) -> bool {
+    pub(super) fn stays_in(&self, access: &Access, dimension: usize) -> bool {
         let Some(Subscript::Computed(expr)) = access.subscripts.get(dimension) else {
             return false;
         };

@@ -9,7 +9,7 @@ use cranelift_codegen::ir::Value;
 use strew_affine::bounded::Between;
 use strew_affine::changed::Changed;
 use strew_affine::interpret::Oob;
-use strew_affine::visit::walk;
+use strew_affine::visit::{for_each_local, walk};
 use strew_affine::{
     Access, AffineExpr, Expr, Factor, IterId, LocalId, Node, Place, Subscript, Variable,
 };
@@ -225,7 +225,11 @@ impl FunctionLowering<'_, '_, '_> {
 
     pub(super) fn keep_base(&mut self, base: &Expr, extent: &AffineExpr, value: Value) {
         let what = What::Base(base.clone(), extent.clone(), value);
-        self.known.add(what, Vec::new());
+        let mut mutable = Vec::new();
+        for_each_local(base, &mut |it| {
+            mutable.extend(self.program.kernel.locals[it].mutable.then_some(it));
+        });
+        self.known.add(what, mutable);
     }
 
     /// Whether `value` was checked against `extent` before.

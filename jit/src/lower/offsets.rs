@@ -12,11 +12,17 @@ use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::interpret::Oob;
-use strew_affine::{AffineExpr, Expr, Node, Subscript, Type};
+use strew_affine::visit::{
+    declared_in, for_each_load_of, for_each_local_in_subscripts, scalars_set_in, walk,
+};
+use strew_affine::{Access, AffineExpr, Expr, Node, Subscript, Type};
 use strew_runtime::abi::Status;
 
 /// So many groups of a body are looked for: each subscript is compared with all of them.
 const MOST: usize = 16;
+
+/// In a body of more statements nobody looks whether a scalar is set again: each subscript would be compared with all of them.
+const MOST_STATEMENTS: usize = 64;
 
 /// Subscripts of one body, each the same integer and a constant, that are checked against the same extent.
 #[derive(Debug)]
@@ -34,8 +40,27 @@ impl FunctionLowering<'_, '_, '_> {
         body: &[Node],
         lower: impl FnOnce(&mut Self) -> R,
     ) -> R {
-        let around = std::mem::take(&mut self.offsets);
-        self.offsets = self.offsets_of(body);
+        let mut offsets = self.offsets_of(body);
+        offsets.retain(|it| it.least < it.most);
+        self.with_these_offsets(offsets, lower)
+    }
+
+    /// The same for lanes of `body`, of which one check is enough for each of those.
+    pub(super) fn with_offsets_of_lanes<R>(
+        &mut self,
+        body: &[Node],
+        lower: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        let offsets = self.offsets_of(body);
+        self.with_these_offsets(offsets, lower)
+    }
+
+    fn with_these_offsets<R>(
+        &mut self,
+        offsets: Vec<Offsets>,
+        lower: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        let around = std::mem::replace(&mut self.offsets, offsets);
         let lowered = lower(self);
         self.offsets = around;
         lowered
@@ -55,7 +80,7 @@ impl FunctionLowering<'_, '_, '_> {
                 if let Some(known) = found.iter_mut().find(|it| it.is_of(base, bound)) {
                     known.least = known.least.min(constant);
                     known.most = known.most.max(constant);
-                } else if found.len() < MOST {
+                } else if found.len() < MOST && self.is_settled(base, body) {
                     found.push(Offsets {
                         base: base.clone(),
                         bound: bound.clone(),
@@ -65,11 +90,33 @@ impl FunctionLowering<'_, '_, '_> {
                 }
             }
         }
-        found.retain(|it| it.least < it.most);
         found
     }
 
-    /// What `subscript` adds a constant to, and that constant, if that is the same wherever it is evaluated in a turn.
+    /// The 32-bit integer that `subscript` adds a constant to, and from which number on how many of it there are with which all that is added
+    /// to it is below `extent`, the value of `bound`, and not below zero, if that is checked together.
+    pub(super) fn numbers_in_range<'e>(
+        &mut self,
+        subscript: &'e Subscript,
+        bound: &AffineExpr,
+        extent: Value,
+    ) -> Option<(&'e Expr, i64, Value)> {
+        let (base, _) = self.base_of(subscript)?;
+        let is_meant = base.ty(self.program.kernel) == Type::I32;
+        let mut offsets = self.offsets.iter().filter(|_| is_meant);
+        let offsets = offsets.find(|it| it.is_of(base, bound))?;
+        let (least, most) = (offsets.least, offsets.most);
+        let ins = &mut self.builder;
+        // A sum beyond the type has wrapped.
+        let end = ins.ins().iadd_imm_s(extent, -most);
+        let beyond = ins.ins().iconst(types::I64, 1 << 31);
+        let end = ins.ins().smin(end, beyond);
+        let count = ins.ins().iadd_imm_s(end, least);
+        let none = ins.ins().iconst(types::I64, 0);
+        Some((base, -least, ins.ins().smax(count, none)))
+    }
+
+    /// What `subscript` adds a constant to, and that constant.
     fn base_of<'e>(&self, subscript: &'e Subscript) -> Option<(&'e Expr, i64)> {
         let Subscript::Computed(expr) = subscript else {
             return None;
@@ -78,11 +125,36 @@ impl FunctionLowering<'_, '_, '_> {
         let (base, constant) = expr.split_constant();
         // Numbers without signs wrap at zero, where sums of others would be in range.
         let is_near = constant.unsigned_abs() < 1 << 16;
+        let is_scalar = matches!(base, Expr::Local(_));
+        (is_scalar && is_near && matches!(ty, Type::I32 | Type::I64)).then_some((base, constant))
+    }
+
+    /// Whether `base`, a scalar, is the same wherever an access in `body` has it in a subscript: for good, or since nothing there sets it any more
+    /// once the first one has.
+    fn is_settled(&self, base: &Expr, body: &[Node]) -> bool {
         let Expr::Local(local) = base else {
-            return None;
+            return false;
         };
-        let stays = !self.program.kernel.locals[*local].mutable;
-        (stays && is_near && matches!(ty, Type::I32 | Type::I64)).then_some((base, constant))
+        if !self.program.kernel.locals[*local].mutable {
+            return true;
+        }
+        if body.len() > MOST_STATEMENTS {
+            return false;
+        }
+        let uses = |node: &Node| {
+            let mut uses = false;
+            let mut look = |access: &Access| {
+                for_each_local_in_subscripts(access, &mut |it| uses |= it == *local);
+            };
+            walk(std::slice::from_ref(node), &mut |inner, _| {
+                for_each_load_of(inner, &mut look);
+                inner.written_elements().for_each(&mut look);
+            });
+            uses
+        };
+        let sets = |node: &Node| scalars_set_in(std::slice::from_ref(node)).contains(local);
+        let first = body.iter().position(uses).unwrap_or(body.len());
+        declared_in(body, *local).is_some() && !body.iter().skip(first).any(sets)
     }
 
     /// The value of `subscript`, which is below `extent`, the value of `bound`, if it is checked together with others.

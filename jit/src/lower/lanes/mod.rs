@@ -386,24 +386,28 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         (iter, body): (IterId, &'k [Node]),
     ) -> Result<(), CompileError> {
         let (together, in_turn) = group.lanes.split(body);
-        let mut vectors = Vectors {
-            function: self,
-            group,
-            iter,
-            together,
-            locals: BTreeMap::new(),
-            held: Vec::new(),
-            progress: Progress::default(),
-            meant: None,
-        };
-        together.iter().for_each(|node| vectors.statement(node));
-        vectors.store_held(|_| true);
+        let locals = self.with_offsets_of_lanes(together, |function| {
+            let mut vectors = Vectors {
+                function,
+                group,
+                iter,
+                together,
+                locals: BTreeMap::new(),
+                held: Vec::new(),
+                progress: Progress::default(),
+                looked: Vec::new(),
+                meant: None,
+            };
+            together.iter().for_each(|node| vectors.statement(node));
+            vectors.store_held(|_| true);
+            vectors.locals
+        });
         let one_by_one = OneByOne {
             group,
             iter,
             together,
             in_turn,
-            locals: vectors.locals,
+            locals,
         };
         match in_turn.is_empty() {
             true => Ok(()),

@@ -5,10 +5,12 @@ use super::ahead::Turns;
 use super::value;
 use super::vectors::Vectors;
 use crate::lower::function::FunctionLowering;
-use cranelift_codegen::ir::Value;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::collections::BTreeSet;
 use strew_affine::visit::{for_each_load_in_subscripts, for_each_local_in_subscripts};
-use strew_affine::{Access, Expr, Node};
+use strew_affine::{Access, AffineExpr, Expr, Node, Type};
+use strew_runtime::abi::Status;
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Looks whether all that the subscripts of `access` are computed from is in range.
@@ -31,12 +33,17 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     pub(super) fn pick(&mut self, access: &'k Access) -> Vec<Value> {
         let ty = self.element_type(access);
         let declared = self.wanted_for(access);
+        let looked = self.look_together(access);
         let lanes = (0..self.group.count).map(|number| {
             self.function.in_lane(self.iter, number, |function, turn| {
                 for extent in &self.group.in_range {
                     function.keep_in_range(turn, extent);
                 }
                 function.bind_lane(declared.iter().copied(), &self.locals, number);
+                for (base, bound) in &looked {
+                    let value = function.extended(base);
+                    function.keep_base(base, bound, value);
+                }
                 function.load(access)
             })
         });
@@ -46,6 +53,60 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         vectors
             .filter_map(|it| value::vector(builder, ty, it))
             .collect()
+    }
+
+    /// Looks at all lanes at once whether what the subscripts of `access` add constants to is in range, if that is not known: which numbers are, each
+    /// below what. Where one of them is not, its turn fails at one of its elements, so that the call ends with a fault in any case.
+    fn look_together(&mut self, access: &'k Access) -> Vec<(&'k Expr, &'k AffineExpr)> {
+        let function = &*self.function;
+        let Some(array) = function.arrays.get(access.array).cloned() else {
+            return Vec::new();
+        };
+        let declared = &function.program.kernel.arrays[access.array].extents;
+        let mut in_range = Vec::new();
+        for (dimension, (bound, extent)) in declared.iter().zip(array.extents).enumerate() {
+            let Some(subscript) = access.subscripts.get(dimension) else {
+                continue;
+            };
+            if self.function.stays_in(access, dimension) || !self.group.lanes.is_moving(subscript) {
+                continue;
+            }
+            let numbers = self.function.numbers_in_range(subscript, bound, extent);
+            let Some((base, first, count)) = numbers else {
+                continue;
+            };
+            let is_known = |it: &(&Expr, &AffineExpr)| it.0.is_same(base) && it.1 == bound;
+            if !self.looked.iter().any(is_known) {
+                self.look(base, (first, count));
+                self.looked.push((base, bound));
+            }
+            in_range.push((base, bound));
+        }
+        in_range
+    }
+
+    /// Leaves unless `base`, a 32-bit integer, is one of `count` numbers from `first` on in all lanes.
+    fn look(&mut self, base: &'k Expr, (first, count): (i64, Value)) {
+        let lanes = self.expr(base);
+        let lanes = self.spread(lanes, Type::I32);
+        let ins = &mut self.function.builder;
+        let first = ins.ins().iconst(types::I32, first);
+        let first = ins.ins().splat(types::I32X4, first);
+        let count = ins.ins().ireduce(types::I32, count);
+        let count = ins.ins().splat(types::I32X4, count);
+        let below = lanes.into_iter().map(|vector| {
+            let number = ins.ins().isub(vector, first);
+            ins.ins().icmp(IntCC::UnsignedLessThan, number, count)
+        });
+        let below: Vec<_> = below.collect();
+        let all = below
+            .into_iter()
+            .reduce(|one, other| ins.ins().band(one, other));
+        if let Some(all) = all {
+            let all = ins.ins().vall_true(all);
+            let outside = ins.ins().icmp_imm_s(IntCC::Equal, all, 0);
+            self.function.leave_with(outside, Status::Fault);
+        }
     }
 
     /// What declares the scalars that the subscripts of `access` are computed from.

@@ -12,8 +12,8 @@ use cranelift_frontend::FunctionBuilder;
 use std::collections::BTreeMap;
 use strew_affine::lanes::VECTOR_BYTES;
 use strew_affine::{
-    Access, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Order, Place, Type, UnaryOp,
-    Value as Constant,
+    Access, AffineExpr, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Order, Place, Type,
+    UnaryOp, Value as Constant,
 };
 
 /// One of both sides of a condition.
@@ -34,6 +34,8 @@ pub(super) struct Vectors<'a, 'p, 'k, 'f> {
     pub(super) locals: BTreeMap<LocalId, InLanes>,
     pub(super) held: Vec<Held<'k>>,
     pub(super) progress: Progress,
+    /// Numbers that were found to be in range in all lanes, each below what.
+    pub(super) looked: Vec<(&'k Expr, &'k AffineExpr)>,
     /// The condition that statements are on a side of.
     pub(super) meant: Option<(InLanes, Side)>,
 }
