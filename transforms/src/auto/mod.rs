@@ -72,6 +72,9 @@ fn has_local_arrays(body: &[Node]) -> bool {
 /// A body of more statements than this has enough to do in one iteration.
 const MOST_UNROLLED: usize = 8;
 
+/// So many updates behind conditions are made in a turn: of integers that are kept in range 2,000,000 take 0.91 ms instead of 1.12, with four 1.22.
+const MOST_GUARDED: u64 = 2;
+
 /// Into so many chunks go loops whose turns take who knows how long, so that threads that are done take over from those that are not. Groups
 /// of them share private buffers.
 const UNEVEN_CHUNKS: u64 = 8 * TileIndirection::CHUNKS;
@@ -299,7 +302,11 @@ fn factor(target: &AffineFor, machine: &Machine) -> u64 {
     let few = trips(target).filter(|trips| *trips <= MOST_UNROLLED as u64);
     let updates = target.body.iter().filter(|it| is_update(it)).count();
     let each = updates.max(keys(&target.body)).max(1) as u64;
-    few.unwrap_or_else(|| machine.updates_in_flight.div_ceil(each))
+    let most = match target.body.iter().any(is_guarded) {
+        true => MOST_GUARDED,
+        false => u64::MAX,
+    };
+    few.unwrap_or_else(|| machine.updates_in_flight.div_ceil(each).min(most))
 }
 
 /// How many elements `body` loads for subscripts, be it by scalars that it declares.
@@ -347,7 +354,27 @@ fn is_update(node: &Node) -> bool {
 }
 
 fn is_short(body: &[Node]) -> bool {
-    body.len() <= MOST_UNROLLED && !has_local_arrays(body) && body.iter().all(Node::is_statement)
+    let mut nodes = body.iter();
+    body.len() <= MOST_UNROLLED
+        && !has_local_arrays(body)
+        && nodes.all(|it| it.is_statement() || is_guarded(it))
+}
+
+/// Whether `node` does something where a condition holds that asks for scalars alone: most often it keeps keys in range, and the jump is
+/// foretold.
+fn is_guarded(node: &Node) -> bool {
+    let Node::ScfIf {
+        condition,
+        then,
+        otherwise,
+        ..
+    } = node
+    else {
+        return false;
+    };
+    let mut reads = false;
+    visit::for_each_load(condition, &mut |_| reads = true);
+    !reads && otherwise.is_empty() && then.iter().all(Node::is_statement)
 }
 
 /// An update, or an assignment, of which the last counts.
@@ -377,6 +404,20 @@ fn path_to(kernel: &Kernel, target: IterId) -> LoopPath {
 mod tests {
     use super::*;
     use crate::test_support::{assert_same_meaning, kernel};
+
+    #[test]
+    fn updates_of_keys_that_are_kept_in_range_are_made_two_by_two() {
+        let guarded = |condition: &str| {
+            format!(
+                "kernel @k(n: i64, m: i32, key: i32[n], x: f32[n], h: i32[m]) {{
+                   affine.for i in 0..n {{ let b: i32 = key[i] scf.if {condition} {{ h[b] reduce(add) 1 }} }}
+                 }}"
+            )
+        };
+        let tiled = "tile_indirection_using_forall(i, chunks = 8, strategy = auto)";
+        schedules(&guarded("b >= 0 && b < m"), &[tiled, "unroll(i, 2)"]);
+        schedules(&guarded("x[i] > 0.5"), &[tiled]);
+    }
 
     #[test]
     fn loops_over_rows_go_into_many_chunks() {
