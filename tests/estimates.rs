@@ -113,6 +113,34 @@ fn loops_over_rows_in_loops_over_rows_are_counted() {
     assert!((4000..=5000).contains(&expected), "{expected}");
 }
 
+/// A loop in a row whose bound follows from where in the row it is, and another over a row: what the one is taken for is not at hand for the
+/// other.
+#[test]
+fn loops_beside_each_other_in_a_row_are_counted_apart() {
+    let rows = "for (long k = row[i]; k < row[i + 1]; k++) {
+      for (long l = 0; l < k - row[i]; l++) out[key[l]] += x[i];
+      for (long l = row[i]; l < row[i]; l++) out[key[l]] += x[i];
+      if (k - row[i] == 7) for (long l = 0; l < 8 - 28; l++) out[key[l]] += x[i];
+    }";
+    let source = format!(
+        "void f(long n, long e, const long row[n + 1], const int key[e], const double x[n], double out[3000]) {{
+           for (long t = 0; t < 2; t++) for (long i = 0; i < n; i++) {{ {rows} }}
+         }}"
+    );
+    let program = Compiler::new().compile("f.c", &source).expect("a program");
+    let kernel = program.kernel("f").expect("a kernel");
+    let row: Vec<i64> = (0..=100).map(|it| it * 8).collect();
+    let (key, x) = (vec![1; 800], vec![1.0_f64; 100]);
+    let mut out = vec![0.0_f64; 3000];
+    let call = kernel.bind().array("row", &row).array("key", &key);
+    let report = call
+        .array("x", &x)
+        .array_mut("out", &mut out)
+        .run_with_report();
+    assert_eq!(report.expect("a run").record.updates, 2 * 100 * 28);
+    assert_eq!(out[1], 5600.0);
+}
+
 /// Behind a condition that keeps rows from being read, those that are not there are not read to count them.
 #[test]
 fn rows_that_are_not_there_are_not_read() {

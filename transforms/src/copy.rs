@@ -1,5 +1,6 @@
 //! Copies of a loop's body: with another iterator, and with all that the body declares made anew.
 
+use crate::simplify::simplify;
 use crate::tree::{new_iter, successor};
 use std::collections::HashMap;
 use std::fmt;
@@ -30,6 +31,10 @@ enum Iteration {
 }
 
 impl Iteration {
+    fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed(_))
+    }
+
     fn affine(&self) -> Option<AffineExpr> {
         match self {
             // A variable plus a constant is a canonical expression: there is nothing to overflow.
@@ -315,19 +320,32 @@ impl Copying {
     }
 
     fn expr(&self, expr: &mut Expr) -> Result<(), Overflow> {
+        self.fixed(expr).map(drop)
+    }
+
+    /// The same; whether something in it has become a number.
+    fn fixed(&self, expr: &mut Expr) -> Result<bool, Overflow> {
         match expr {
             Expr::Iter(iter) => {
-                if let Some(iteration) = self.iters.get(iter) {
+                let iteration = self.iters.get(iter);
+                if let Some(iteration) = iteration {
                     *expr = iteration.expr();
                 }
+                return Ok(iteration.is_some_and(Iteration::is_fixed));
             }
             Expr::Local(local) => self.local(local),
             Expr::Load(access) => self.access_mut(access)?,
             _ => {
-                let mut operands = expr.operands_mut().into_iter();
-                operands.try_for_each(|operand| self.expr(operand))?;
+                let mut is_fixed = false;
+                for operand in expr.operands_mut() {
+                    is_fixed |= self.fixed(operand)?;
+                }
+                if is_fixed {
+                    simplify(expr);
+                }
+                return Ok(is_fixed);
             }
         }
-        Ok(())
+        Ok(false)
     }
 }

@@ -82,6 +82,7 @@ mod script;
 mod separate;
 mod settle;
 mod shift;
+mod simplify;
 mod sink;
 mod size;
 mod skew;

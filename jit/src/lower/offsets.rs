@@ -101,10 +101,10 @@ impl FunctionLowering<'_, '_, '_> {
         bound: &AffineExpr,
         extent: Value,
     ) -> Option<(&'e Expr, i64, Value)> {
-        let (base, _) = self.base_of(subscript)?;
+        let (base, constant) = self.base_of(subscript)?;
         let is_meant = base.ty(self.program.kernel) == Type::I32;
         let mut offsets = self.offsets.iter().filter(|_| is_meant);
-        let offsets = offsets.find(|it| it.is_of(base, bound))?;
+        let offsets = offsets.find(|it| it.has((base, constant), bound))?;
         let (least, most) = (offsets.least, offsets.most);
         let ins = &mut self.builder;
         // A sum beyond the type has wrapped.
@@ -165,7 +165,8 @@ impl FunctionLowering<'_, '_, '_> {
         extent: Value,
     ) -> Option<Index> {
         let (base, constant) = self.base_of(subscript)?;
-        let offsets = self.offsets.iter().find(|it| it.is_of(base, bound))?;
+        let mut offsets = self.offsets.iter();
+        let offsets = offsets.find(|it| it.has((base, constant), bound))?;
         let (least, most) = (offsets.least, offsets.most);
         let value = match self.known_base(base, bound) {
             Some(value) => value,
@@ -210,5 +211,10 @@ impl FunctionLowering<'_, '_, '_> {
 impl Offsets {
     fn is_of(&self, base: &Expr, bound: &AffineExpr) -> bool {
         self.base.is_same(base) && self.bound == *bound
+    }
+
+    /// Whether `base` and `constant` together are looked at: what is not sure to be evaluated may add others.
+    fn has(&self, (base, constant): (&Expr, i64), bound: &AffineExpr) -> bool {
+        (self.least..=self.most).contains(&constant) && self.is_of(base, bound)
     }
 }

@@ -52,6 +52,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// of the loops around, as many as they have in the middle iteration of those around them, or over the rows of a compressed matrix. Without
     /// an affine loop, each iteration of the forall counts as one.
     pub(super) fn trips(&mut self, forall: &Forall, count: Value) -> Trips {
+        let around = self.iters.clone();
+        let trips = self.trips_inside(forall, count);
+        // What iterators of loops inside are taken for is known in some blocks alone.
+        self.iters = around;
+        trips
+    }
+
+    fn trips_inside(&mut self, forall: &Forall, count: Value) -> Trips {
         let outer = main_loop(&forall.body);
         let ends = outer.and_then(|outer| ends(forall, outer));
         let Some((outer, (lower, upper, step))) = outer.zip(ends) else {
@@ -63,29 +71,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 entries: None,
             };
         };
-        let [first, end] = [&lower, &upper].map(|it| self.exact_affine(it));
-        let turns = self.builder.ins().isub(end, first);
         let entries = self.entries(outer, (&lower, &upper, step));
         let half = self.builder.ins().sshr_imm_u(count, 1);
         self.iters.insert(forall.iter, half);
-        let (known, rest) = match (entries, inner_loop(&outer.body)) {
-            (Some(entries), Some(row @ Loop::Scf(_))) => (entries, row.body()),
-            (Some(entries), _) => (entries, &[][..]),
-            (None, _) => (turns, &outer.body[..]),
-        };
-        let sampled = match has_computed_loops(rest) {
-            true => self.sampled_turns(outer, (first, turns)),
-            false => None,
-        };
+        let [first, end] = [&lower, &upper].map(|it| self.exact_affine(it));
+        let turns = self.builder.ins().isub(end, first);
         self.middle_between(outer.iter, first, end);
         let others = self.scoped(|function| function.others(&outer.body));
         let others = self.builder.ins().imul(turns, others);
-        let inside = self.scoped(|function| function.turns_about(rest));
-        let all = self.builder.ins().imul(known, inside);
-        let least = sampled
-            .into_iter()
-            .fold(turns, |least, it| self.builder.ins().smax(least, it));
-        let trips = self.builder.ins().smax(least, all);
+        let trips = self.innermost_turns(outer, (first, turns), entries);
         let (updates, together) = updates_per_turn(forall, outer);
         let updates = self.builder.ins().imul_imm_s(trips, updates);
         let updates = self.divided_among(updates, together);
@@ -94,6 +88,32 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             others,
             turns,
             entries,
+        }
+    }
+
+    /// How many turns the innermost of the loops that make most updates has in all iterations of `outer` together, which go a distance of
+    /// `turns` from `first` on, and have so many `entries` of rows, if they do.
+    fn innermost_turns(
+        &mut self,
+        outer: &AffineFor,
+        (first, turns): (Value, Value),
+        entries: Option<Value>,
+    ) -> Value {
+        let (known, rest) = match (entries, inner_loop(&outer.body)) {
+            (Some(entries), Some(row @ Loop::Scf(_))) => (entries, row.body()),
+            (Some(entries), _) => (entries, &[][..]),
+            (None, _) => (turns, &outer.body[..]),
+        };
+        let inside = self.scoped(|function| function.turns_about(rest));
+        let all = self.builder.ins().imul(known, inside);
+        let all = self.builder.ins().smax(turns, all);
+        let sampled = match has_computed_loops(rest) {
+            true => self.sampled_turns(outer, (first, turns)),
+            false => None,
+        };
+        match sampled {
+            Some(sampled) => self.builder.ins().smax(all, sampled),
+            None => all,
         }
     }
 

@@ -136,15 +136,23 @@ fn has_long(body: &[Node]) -> bool {
 }
 
 /// Whether no iteration of `inner` is a point in a row of elements, as those over the pixels of an image are, each with a window of others around
-/// it: what it takes to find out which pixel that is would then be as much as what is done there. Elements that follow each other through
-/// both loops are found without that.
+/// it, and none reads rows beside its own: what it takes to find out where these are would then be much beside what is done there. Elements
+/// that follow each other through both loops are found without that.
 fn goes_across(kernel: &Kernel, outer: IterId, inner: &AffineFor) -> bool {
+    let [of_outer, of_inner] = [outer, inner.iter].map(Variable::Iter);
+    let is_plain = |subscript: &Subscript| match subscript {
+        Subscript::Affine(it) if it.mentions(of_outer) || it.mentions(of_inner) => {
+            it.as_variable().is_some()
+        }
+        Subscript::Affine(_) | Subscript::Computed(_) => true,
+    };
     let mut across = true;
     let mut look = |access: &Access| {
         let is_point = matches!(access.subscripts.last(),
-            Some(Subscript::Affine(it)) if it.mentions(Variable::Iter(inner.iter)));
+            Some(Subscript::Affine(it)) if it.mentions(of_inner));
         let is_one = access.subscripts.len() == 1;
-        across &= !is_point || is_one || is_numbered(kernel, access, (outer, inner));
+        across &= access.subscripts.iter().all(is_plain)
+            && (!is_point || is_one || is_numbered(kernel, access, (outer, inner)));
     };
     walk(&inner.body, &mut |node, _| {
         for_each_load_of(node, &mut look);
@@ -220,6 +228,14 @@ mod tests {
         );
         let tiled = "tile_indirection_using_forall(i, chunks = 8, strategy = auto)";
         schedules(&windows, &[tiled, "vectorize(p, 16)"]);
+    }
+
+    #[test]
+    fn rows_that_read_those_beside_them_stay_as_they_are() {
+        let sweep = kernel(
+            "affine.for b in 0..n { affine.for i in 1..h - 1 { affine.for j in 0..w { y[b, i, j] = x[b, i - 1, j] + x[b, i + 1, j] } } }",
+        );
+        schedules(&sweep, &["parallelize(b)", "vectorize(j, 8)"]);
     }
 
     #[test]
