@@ -88,6 +88,27 @@ fn other_loops_have_as_many_turns_as_in_the_middle_or_in_a_few_rows() {
     }
 }
 
+/// What lies behind the last of the iterations that are looked at, in steps, is not read.
+#[test]
+fn rows_that_steps_do_not_reach_are_not_read() {
+    let source = "void f(long n, long e, const int row[e], const int nb[n], int h[20]) {
+      for (long i = 0; i < n; i += 3) for (int j = row[nb[i]]; j < row[nb[i] + 1]; j++) h[j]++;
+    }";
+    let program = Compiler::new().compile("f.c", source).expect("a program");
+    let kernel = program.kernel("f").expect("a kernel");
+    for n in 1..20 {
+        let (row, nb) = ([0, 3, 7, 9], vec![1; n]);
+        let mut h = [0; 20];
+        let call = kernel.bind().array("row", &row[..]).array("nb", &nb);
+        let report = call
+            .array_mut("h", &mut h)
+            .run_with_report()
+            .expect("a run");
+        assert_eq!(report.dropped, None);
+        assert_eq!(report.record.updates, 4 * n.div_ceil(3) as u64);
+    }
+}
+
 /// Pairs of the entries of a row are as many as half of its square.
 #[test]
 fn loops_over_rows_in_loops_over_rows_are_counted() {
@@ -165,6 +186,23 @@ fn updates_that_conditions_let_through_are_counted() {
     // What a chunk has summed up is one more, for each of the sums.
     assert!((least..least + 64).contains(&updates), "{updates}, {least}");
     assert_eq!(d[0], x.iter().filter(|it| **it > 1.0).count() as i64);
+}
+
+/// Both sides of the condition are made in lanes.
+#[test]
+fn updates_of_lanes_are_counted_where_they_are_meant() {
+    let source = "void f(long n, const float x[n], int y[n]) {
+      for (long i = 0; i < n; i++) if (x[i] > 1.0f) y[i] += 3; else y[i] = 7;
+    }";
+    let program = Compiler::new().compile("f.c", source).expect("a program");
+    let kernel = program.kernel("f").expect("a kernel");
+    let x: Vec<f32> = (0..5000).map(|it| (it * 7 % 5) as f32).collect();
+    let mut y = vec![5; 5000];
+    let call = kernel.bind().array("x", &x).array_mut("y", &mut y);
+    let report = call.run_with_report().expect("a run");
+    assert_eq!(report.record.updates, 5000);
+    let expected = x.iter().map(|it| if *it > 1.0 { 8 } else { 7 });
+    assert!(y.iter().copied().eq(expected));
 }
 
 /// What a loop that nothing can go wrong in tells of a call with `rows` rows, to which `set` does something; its result has the bits of the

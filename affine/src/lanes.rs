@@ -37,7 +37,7 @@ pub enum Obstacle {
     Narrow(Type, u32),
     /// A loop, a branch that does more than to choose values of scalars, or a local array in it.
     #[error(
-        "there is more in it than assignments, updates and `let`: a loop, a local array, or a branch that does more than to choose what scalars become"
+        "there is more in it than assignments, updates and `let`: a loop, a local array, or a branch that does more than to choose what scalars and elements become"
     )]
     Nested,
     /// An update on one side of a condition, by this combiner, for which a turn may have to be made again.
@@ -243,8 +243,8 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// A statement on one side of a condition: both sides are computed, so it can only set what each lane has, or gather nothing where it
-    /// is not meant.
+    /// A statement on one side of a condition: both sides are computed, so it can only set what each lane has, which stays what it is where the
+    /// lane is not meant, or gather nothing there.
     fn chosen(&self, node: &Node) -> Result<(), Obstacle> {
         match node {
             Node::Assign {
@@ -252,12 +252,20 @@ impl<'k> Lanes<'k> {
                 value,
                 ..
             } if self.is_own(*local) && !self.may_fail(value) => self.expr(value),
+            Node::Assign {
+                place: Place::Element(access),
+                value,
+                ..
+            } if access.is_affine() && !self.may_fail(value) => {
+                self.expr(value)?;
+                self.written(access)
+            }
             Node::Reduce {
                 places,
                 combiner,
                 values,
                 ..
-            } if self.gathering(places, combiner).is_some()
+            } if (self.gathering(places, combiner).is_some() || self.is_one_of_each(places))
                 && places.iter().all(is_there)
                 && !values.iter().any(|it| self.may_fail(it)) =>
             {
@@ -265,6 +273,11 @@ impl<'k> Lanes<'k> {
             }
             _ => Err(Obstacle::Nested),
         }
+    }
+
+    /// Whether `places` are one element, another one in each lane.
+    fn is_one_of_each(&self, places: &[Place]) -> bool {
+        matches!(places, [Place::Element(access)] if self.is_varying(access))
     }
 
     /// Elements, and scalars that each lane has, are combined in lanes, other scalars, and an element that is the same in all of them, lane

@@ -35,11 +35,7 @@ const NESTS: [Nest; 34] = [
     ("cholesky_right", "i_t_c i_2_c", &[("n", 201)]),
     ("jacobi1d", "i_t_c i_2_t_c", &[("n", 40_001), ("steps", 3)]),
     ("jacobi2d", "i_c i_2_c", &[("n", 201), ("steps", 3)]),
-    (
-        "heat3d",
-        "i_c_j i_c i_2_c_j_2 i_2_c",
-        &[("n", 41), ("steps", 3)],
-    ),
+    ("heat3d", "i_c i_2_c", &[("n", 41), ("steps", 3)]),
     ("seidel2d", "i_t_c", &[("n", 203), ("steps", 3)]),
     ("smooth", "i_t_c", &[("n", 203)]),
     (

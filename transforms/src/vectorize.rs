@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use strew_affine::lanes::{Lanes, MOST_LANES};
 use strew_affine::verify::Verified;
-use strew_affine::visit::Loop;
+use strew_affine::visit::{Loop, walk};
 use strew_affine::{Kernel, Node};
 
 /// Runs several iterations of an innermost loop at once, in the lanes of vectors. Those left over at its end run one by one.
@@ -114,9 +114,12 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
     })?;
     // What is made turn by turn keeps its order, and shares no array that is written with what is made at once.
     let (together, _) = found.split(target.body());
-    let apart = together.iter().filter(|it| !updates_the_same(&found, it));
-    let written = apart.flat_map(Node::written_elements);
-    let mut written: BTreeSet<_> = written.map(|it| it.array).collect();
+    let mut written = BTreeSet::new();
+    walk(together, &mut |node, _| {
+        if !updates_the_same(&found, node) {
+            written.extend(node.written_elements().map(|it| it.array));
+        }
+    });
     written.retain(|it| !found.keeps_apart(target.body(), *it));
     let iterations = Iterations::of(kernel, path, target.iter());
     iterations.check_in_lanes(|it| written.contains(&it), |it| found.is_varying(it))?;
@@ -222,7 +225,7 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
         let reason = refuses(ROWS, "vectorize(i, 4)", Unproven, "NoLanes");
         assert_eq!(
             reason.to_string(),
-            "iterations of `i` cannot run at once in the lanes of vectors: there is more in it than assignments, updates and `let`: a loop, a local array, or a branch that does more than to choose what scalars become"
+            "iterations of `i` cannot run at once in the lanes of vectors: there is more in it than assignments, updates and `let`: a loop, a local array, or a branch that does more than to choose what scalars and elements become"
         );
         let scatter = "kernel @k(n: i64, key: i32[n], out: f64[n]) {
           affine.for i in 0..n { out[key[i]] reduce(add) 1.0 }

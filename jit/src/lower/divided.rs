@@ -22,12 +22,31 @@ pub(super) struct Divided {
     divisor: AffineExpr,
     /// What is added to the iterator, the least first.
     added: Vec<i64>,
+    /// Both of each distance between two of these, and to the next turn.
+    gaps: Vec<(i64, Both)>,
     quotient: Register,
     remainder: Register,
 }
 
 /// A quotient, and its remainder.
 type Both = [Value; 2];
+
+impl Divided {
+    fn gap(&self, gap: i64) -> Option<Both> {
+        let mut gaps = self.gaps.iter();
+        gaps.find(|it| it.0 == gap && gap != 0).map(|it| it.1)
+    }
+}
+
+/// The distances between numbers that are added to an iterator, and from the last of them to the first in the next turn, `step` later, or to
+/// that from the first where the last is beyond.
+fn gaps(added: &[i64], step: i64) -> BTreeSet<i64> {
+    let mut gaps: BTreeSet<_> = added.windows(2).map(|it| it[1] - it[0]).collect();
+    let ends = added.first().zip(added.last());
+    let left = step - ends.map_or(0, |(first, last)| last - first);
+    gaps.insert(if left < 0 { step } else { left });
+    gaps
+}
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// `counted`, with the quotients and remainders of its first turn.
@@ -40,6 +59,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for (divisor, added) in self.divisions(counted) {
             let least = added.first().copied().unwrap_or_default();
             let first = self.further_on(counted.lower, least);
+            let gaps = gaps(&added, counted.step);
+            let gaps = gaps.into_iter().map(|gap| (gap, self.gap(gap, &divisor)));
+            let gaps = gaps.collect();
             let [quotient, remainder] = self.divided_by(first, &divisor);
             let registers = [quotient, remainder].map(|value| {
                 let register = self.builder.declare_var(types::I64);
@@ -49,6 +71,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             with.divided.push(Divided {
                 divisor,
                 added,
+                gaps,
                 quotient: registers[0],
                 remainder: registers[1],
             });
@@ -59,22 +82,34 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes the quotients and remainders of this turn known, and finds those of the next one.
     pub(super) fn begin_divided(&mut self, counted: &Counted<'k>) {
         for divided in &counted.divided {
-            let divisor = (&divided.divisor, self.exact_affine(&divided.divisor));
+            let divisor = self.exact_affine(&divided.divisor);
             let registers = [divided.quotient, divided.remainder];
             let first = registers.map(|it| self.builder.use_var(it));
             let (mut both, mut behind) = (first, 0);
             let least = divided.added.first().copied().unwrap_or_default();
             for added in &divided.added {
-                both = self.advanced(both, added - least - behind, divisor);
+                both = self.advanced(both, divided.gap(added - least - behind), divisor);
                 behind = added - least;
                 self.keep_divided((counted.iter, *added), &divided.divisor, both);
             }
             let next = match counted.step - behind {
-                left @ 0.. => self.advanced(both, left, divisor),
-                _ => self.advanced(first, counted.step, divisor),
+                left @ 0.. => self.advanced(both, divided.gap(left), divisor),
+                _ => self.advanced(first, divided.gap(counted.step), divisor),
             };
             for (register, value) in registers.into_iter().zip(next) {
                 self.builder.def_var(register, value);
+            }
+        }
+    }
+
+    /// Both of `gap`, which is not negative. Of one, where the divisor is one, they are taken for 0 and 1: the sum of remainders is then the
+    /// divisor, as it is for any other.
+    fn gap(&mut self, gap: i64, divisor: &AffineExpr) -> Both {
+        match gap {
+            0 | 1 => [0, gap].map(|it| self.builder.ins().iconst(types::I64, it)),
+            _ => {
+                let gap = self.builder.ins().iconst(types::I64, gap);
+                self.divided_by(gap, divisor)
             }
         }
     }
@@ -98,23 +133,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Both of a number that is larger by `gap`, which is not negative.
-    fn advanced(
-        &mut self,
-        [quotient, remainder]: Both,
-        gap: i64,
-        (expr, divisor): (&AffineExpr, Value),
-    ) -> Both {
-        if gap == 0 {
+    /// Both of a number that is larger by one of which both are `gap`, where there is one.
+    fn advanced(&mut self, [quotient, remainder]: Both, gap: Option<Both>, divisor: Value) -> Both {
+        let Some([more, rest]) = gap else {
             return [quotient, remainder];
-        }
-        // One more is below the divisor or the divisor.
-        let [more, rest] = match gap {
-            1 => [0, 1].map(|it| self.builder.ins().iconst(types::I64, it)),
-            _ => {
-                let gap = self.builder.ins().iconst(types::I64, gap);
-                self.divided_by(gap, expr)
-            }
         };
         let ins = &mut self.builder;
         let sum = ins.ins().iadd(remainder, rest);

@@ -137,8 +137,8 @@ impl FunctionLowering<'_, '_, '_> {
     pub(super) fn look(&mut self, expr: &Expr, otherwise: Block) {
         let mut read = Vec::new();
         for_each_load(expr, &mut |access| read.push(access.clone()));
-        // Elements in subscripts are read before what these are of.
-        for access in read.into_iter().rev() {
+        // What a subscript is computed from comes before what it is of.
+        for access in read {
             let Some(array) = self.arrays.get(access.array).cloned() else {
                 continue;
             };

@@ -89,18 +89,28 @@ fn loops_in_each_other_and_threads_have_their_own() {
     }
 }
 
-/// Both divisions of the first turn are all there are: they stand in front of the loop.
+/// Divisions stand in front of the loop alone.
 #[test]
 fn a_turn_divides_nothing() {
-    let source = over("0..n", "out[i floordiv m, 0] reduce(add) x[i mod m]");
-    let options = Options {
-        target: Target::Baseline,
-        ..Options::default()
-    };
-    let code = compile(&kernel(&source), &options).expect("code");
-    let text = code.clif(Mode::Stable).expect("its text");
-    let turns = text.split("\nblock").filter(|block| block.contains("fadd"));
-    let turns: Vec<_> = turns.collect();
-    assert!(!turns.is_empty(), "{text}");
-    assert!(turns.iter().all(|it| !it.contains("sdiv")), "{text}");
+    for (bounds, body) in [
+        ("0..n", "out[i floordiv m, 0] reduce(add) x[i mod m]"),
+        ("0..n step 3", "out[i floordiv m, 0] reduce(add) x[i mod m]"),
+        (
+            "0..n step 2",
+            "out[i floordiv m, 0] reduce(add) x[(i + 9) mod m]",
+        ),
+        ("0..n", "out[i floordiv m, 0] reduce(add) x[(i + 4) mod m]"),
+    ] {
+        let source = over(bounds, body);
+        let options = Options {
+            target: Target::Baseline,
+            ..Options::default()
+        };
+        let code = compile(&kernel(&source), &options).expect("code");
+        let text = code.clif(Mode::Stable).expect("its text");
+        let turns = text.split("\nblock").filter(|it| it.contains("fadd"));
+        let turns: Vec<_> = turns.collect();
+        assert!(!turns.is_empty(), "{text}");
+        assert!(turns.iter().all(|it| !it.contains("sdiv")), "{text}");
+    }
 }

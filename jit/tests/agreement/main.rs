@@ -13,6 +13,7 @@ mod lanes;
 mod large;
 mod little;
 mod local_arrays;
+mod masked;
 mod picked;
 mod random;
 mod records;

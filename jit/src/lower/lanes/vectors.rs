@@ -60,7 +60,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 let ty = self.element_type(access);
                 let value = self.expr(value);
                 let vectors = self.spread(value, ty);
-                self.set(access, vectors);
+                self.set_where_meant(access, vectors);
             }
             Node::Reduce {
                 places,
@@ -170,12 +170,29 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     /// Puts `values` into the `place` of each lane.
     fn replace(&mut self, place: &'k Place, values: Vec<Value>) {
         match place {
-            Place::Element(access) => self.set(access, values),
+            Place::Element(access) => self.set_where_meant(access, values),
             Place::Local(local) => {
                 self.locals.insert(*local, InLanes::Each(values));
                 self.settle();
             }
         }
+    }
+
+    /// The elements of `access` become `vectors` in the lanes that are meant; of others they stay what they are.
+    fn set_where_meant(&mut self, access: &'k Access, vectors: Vec<Value>) {
+        let vectors = match self.meant.clone() {
+            None => vectors,
+            Some((condition, side)) => {
+                let held = self.get(access);
+                let (then, otherwise) = match side {
+                    Side::Then => (vectors, held),
+                    Side::Otherwise => (held, vectors),
+                };
+                let ty = self.element_type(access);
+                self.selected(condition, then, otherwise, ty)
+            }
+        };
+        self.set(access, vectors);
     }
 
     /// Updates several places of each lane, all or none, as a comparison of the first value with what is held says.
