@@ -52,8 +52,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// `counted`, with the quotients and remainders of its first turn.
     pub(super) fn with_divided(&mut self, counted: &Counted<'k>) -> Counted<'k> {
         let mut with = counted.clone();
-        // Where nobody has proved a divisor to be positive, its remainders are whatever they are.
-        if counted.group.is_some() || self.program.checks == Checks::All {
+        // Where nobody has proved a divisor to be positive, its remainders are whatever they are. Turns whose updates are looked at together
+        // are not made one by one.
+        let is_proved = self.program.checks != Checks::All;
+        if counted.group.is_some() || !is_proved || !self.partials.is_empty() {
             return with;
         }
         for (divisor, added) in self.divisions(counted) {

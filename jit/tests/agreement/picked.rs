@@ -71,3 +71,18 @@ fn any_lane_out_of_range_is_found() {
         assert!(faults >= 10, "{faults} {body}");
     }
 }
+
+/// A constant that is added where a condition holds is not among those that are looked at together.
+#[test]
+fn what_is_not_sure_to_be_read_is_checked_for_itself() {
+    for body in [
+        "let k: i32 = i32(x[i]) out[i] = t[k] + t[k + 1] + (y[i] > 0.0 ? t[k + 5] : 0.0)",
+        "let k: i32 = i32(x[i]) let b: bool = y[i] > 0.0 && t[k + 6] < 1.0 out[i] = t[k] * t[k + 1] scf.if b { out[i] = 0.0 }",
+    ] {
+        for (y, is_ok) in [(-1.0, true), (1.0, false)] {
+            let x = inside(21);
+            let outcome = check(&over(body), &given(&x, &vec![y; x.len()]));
+            assert_eq!(outcome.is_ok(), is_ok, "{outcome:?} {body}");
+        }
+    }
+}

@@ -185,27 +185,30 @@ impl Scheduler<'_> {
         };
         let scatters = goes_through_indirection(&target.body, is_update_or_store);
         let sums = (is_outermost || scatters) && reduces_scalars(target);
-        let mut taken = Vec::new();
-        if scatters {
-            let scattered = |path| TileIndirection::new(path).chunks(chunks).into();
-            taken = self.tile_scattered(target, scattered);
-        }
-        if taken.is_empty() && sums {
-            let summed = |path| TileReduction::new(path).chunks(chunks).into();
-            taken = self.tile_alone_or_collapsed(target, summed);
-        }
-        for path in &taken {
-            let path = path.to_string();
-            self.tell(match scatters {
-                true => Choice::Scattered {
-                    path,
-                    chunks,
-                    is_uneven: chunks == UNEVEN_CHUNKS,
-                },
-                false => Choice::Sums { path },
+        let scattered = match scatters {
+            true => self.tile_scattered(target, |path| {
+                TileIndirection::new(path).chunks(chunks).into()
+            }),
+            false => Vec::new(),
+        };
+        let summed = match scattered.is_empty() && sums {
+            true => self.tile_alone_or_collapsed(target, |path| {
+                TileReduction::new(path).chunks(chunks).into()
+            }),
+            false => Vec::new(),
+        };
+        for path in &scattered {
+            self.tell(Choice::Scattered {
+                path: path.to_string(),
+                chunks,
+                is_uneven: chunks == UNEVEN_CHUNKS,
             });
         }
-        !taken.is_empty()
+        for path in &summed {
+            let path = path.to_string();
+            self.tell(Choice::Sums { path });
+        }
+        !scattered.is_empty() || !summed.is_empty()
     }
 
     fn tell(&mut self, choice: Choice) {
