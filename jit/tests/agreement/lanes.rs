@@ -735,7 +735,7 @@ fn lanes_that_there_are_not_are_refused() {
         ),
         (
             "lanes 4",
-            "scf.if a[j] > 1.0 { out[j] = a[j] }",
+            "scf.if a[j] > 1.0 { out[key[j]] = a[j] }",
             "a branch that does more",
         ),
     ] {
