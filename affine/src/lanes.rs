@@ -35,7 +35,7 @@ pub enum Obstacle {
     /// Fewer lanes than a vector of the narrowest type has.
     #[error("a vector of `{0}` has {lanes} lanes, more than {given}", lanes = VECTOR_BYTES / .0.bytes(), given = .1)]
     Narrow(Type, u32),
-    /// A loop, a branch that does more than to choose values of scalars, or a local array in it.
+    /// A loop, a branch that does more than to choose values of scalars and elements, or a local array in it.
     #[error(
         "there is more in it than assignments, updates and `let`: a loop, a local array, or a branch that does more than to choose what scalars and elements become"
     )]

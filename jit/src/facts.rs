@@ -82,19 +82,8 @@ pub(crate) fn for_each_affine<'k>(
     kernel: &'k Kernel,
     visit: &mut impl FnMut(&'k AffineExpr, &[Loop<'k>]),
 ) {
-    walk(&kernel.body, &mut |node, loops| match node {
-        Node::AffineFor(affine) => {
-            let bounds = affine.bounds();
-            bounds.for_each(|bound| visit(bound, loops));
-        }
-        Node::AffineIf { conditions, .. } => {
-            for condition in conditions {
-                visit(&condition.left, loops);
-                visit(&condition.right, loops);
-            }
-        }
-        Node::Forall(forall) => visit(&forall.count, loops),
-        _ => {}
+    walk(&kernel.body, &mut |node, loops| {
+        for_each_bound(node, &mut |expr| visit(expr, loops));
     });
     for site in accesses(kernel) {
         for subscript in &site.access.subscripts {
@@ -102,6 +91,21 @@ pub(crate) fn for_each_affine<'k>(
                 visit(expr, &site.loops);
             }
         }
+    }
+}
+
+/// Calls `visit` for every affine expression that decides what runs in `node`: bounds, conditions and counts.
+pub(crate) fn for_each_bound<'k>(node: &'k Node, visit: &mut impl FnMut(&'k AffineExpr)) {
+    match node {
+        Node::AffineFor(affine) => affine.bounds().for_each(visit),
+        Node::AffineIf { conditions, .. } => {
+            for condition in conditions {
+                visit(&condition.left);
+                visit(&condition.right);
+            }
+        }
+        Node::Forall(forall) => visit(&forall.count),
+        _ => {}
     }
 }
 

@@ -174,20 +174,43 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// The greatest of the alternatives.
     pub(super) fn lower_bound(&mut self, bound: &Bound) -> Value {
-        self.bound(bound, |function, left, right| {
-            function.builder.ins().smax(left, right)
-        })
+        self.greatest(bound, |function, it| function.affine(it, None))
     }
 
     /// The least of the alternatives.
     pub(super) fn upper_bound(&mut self, bound: &Bound) -> Value {
-        self.bound(bound, |function, left, right| {
+        self.least(bound, |function, it| function.affine(it, None))
+    }
+
+    /// The greatest of the alternatives, each of which is what `value` makes.
+    pub(super) fn greatest(
+        &mut self,
+        bound: &Bound,
+        value: fn(&mut Self, &AffineExpr) -> Value,
+    ) -> Value {
+        self.bound(bound, value, |function, left, right| {
+            function.builder.ins().smax(left, right)
+        })
+    }
+
+    /// The least of them.
+    pub(super) fn least(
+        &mut self,
+        bound: &Bound,
+        value: fn(&mut Self, &AffineExpr) -> Value,
+    ) -> Value {
+        self.bound(bound, value, |function, left, right| {
             function.builder.ins().smin(left, right)
         })
     }
 
-    fn bound(&mut self, bound: &Bound, pick: fn(&mut Self, Value, Value) -> Value) -> Value {
-        let values: Vec<_> = bound.0.iter().map(|it| self.affine(it, None)).collect();
+    fn bound(
+        &mut self,
+        bound: &Bound,
+        value: fn(&mut Self, &AffineExpr) -> Value,
+        pick: fn(&mut Self, Value, Value) -> Value,
+    ) -> Value {
+        let values: Vec<_> = bound.0.iter().map(|it| value(self, it)).collect();
         let picked = values
             .into_iter()
             .reduce(|left, right| pick(self, left, right));

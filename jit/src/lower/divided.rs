@@ -5,7 +5,7 @@ use super::affine::Wanted;
 use super::function::FunctionLowering;
 use super::known::Division;
 use super::loops::Counted;
-use crate::facts::Checks;
+use crate::facts::{Checks, for_each_bound};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable as Register;
@@ -32,9 +32,10 @@ pub(super) struct Divided {
 type Both = [Value; 2];
 
 impl Divided {
+    /// Both of `gap`, unless that is none.
     fn gap(&self, gap: i64) -> Option<Both> {
         let mut gaps = self.gaps.iter();
-        gaps.find(|it| it.0 == gap && gap != 0).map(|it| it.1)
+        gaps.find(|it| it.0 == gap).map(|it| it.1)
     }
 }
 
@@ -45,6 +46,7 @@ fn gaps(added: &[i64], step: i64) -> BTreeSet<i64> {
     let ends = added.first().zip(added.last());
     let left = step - ends.map_or(0, |(first, last)| last - first);
     gaps.insert(if left < 0 { step } else { left });
+    gaps.remove(&0);
     gaps
 }
 
@@ -104,11 +106,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Both of `gap`, which is not negative. Of one, where the divisor is one, they are taken for 0 and 1: the sum of remainders is then the
+    /// Both of `gap`, which is positive. Of one, where the divisor is one, they are taken for 0 and 1: the sum of remainders is then the
     /// divisor, as it is for any other.
     fn gap(&mut self, gap: i64, divisor: &AffineExpr) -> Both {
         match gap {
-            0 | 1 => [0, gap].map(|it| self.builder.ins().iconst(types::I64, it)),
+            1 => [0, 1].map(|it| self.builder.ins().iconst(types::I64, it)),
             _ => {
                 let gap = self.builder.ins().iconst(types::I64, gap);
                 self.divided_by(gap, divisor)
@@ -191,16 +193,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         loops: &[Loop<'_>],
         visit: &mut impl FnMut(&AffineExpr),
     ) {
-        match node {
-            Node::AffineFor(inner) => inner.bounds().for_each(&mut *visit),
-            Node::AffineIf { conditions, .. } => {
-                for condition in conditions {
-                    visit(&condition.left);
-                    visit(&condition.right);
-                }
-            }
-            _ => {}
-        }
+        for_each_bound(node, visit);
         let mut subscripts = |access: &Access| match self.as_one_index(access, loops) {
             Some(number) => visit(&number),
             None => {

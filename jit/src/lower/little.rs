@@ -4,6 +4,7 @@ use super::affine::Wanted;
 use super::body::is_separate;
 use super::forall::strategy_number;
 use super::function::{FunctionLowering, offset};
+use super::trips::ends;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, FuncRef, InstBuilder, MemFlagsData, Value, types};
@@ -206,15 +207,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             return None;
         };
         let (lower, upper) = (target.lower.as_single()?, target.upper.as_single()?);
-        let part = |number: AffineExpr| {
-            lower.substitute(&|variable| {
-                (variable == Variable::Iter(forall.iter)).then(|| number.clone())
-            })
-        };
-        let next = part(AffineExpr::from(forall.iter).offset(1).ok()?).ok()?;
-        let (first, end) = (part(0.into()).ok()?, part(forall.count.clone()).ok()?);
+        let behind = AffineExpr::from(forall.iter).offset(1).ok()?;
+        let is_own = |variable| variable == Variable::Iter(forall.iter);
+        let next = lower.substitute(&|it| is_own(it).then(|| behind.clone()));
+        let (first, end, _) = ends(forall, target)?;
         let distance = end.minus(&first).ok()?;
-        let is_parted = next == *upper && self.is_known_here(&distance);
+        let is_parted = next.is_ok_and(|it| it == *upper) && self.is_known_here(&distance);
         is_parted.then(|| (target, self.exact_affine(&distance)))
     }
 

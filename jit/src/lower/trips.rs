@@ -5,7 +5,6 @@ use super::function::FunctionLowering;
 use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
-use cranelift_frontend::FunctionBuilder;
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{
     Loop, bound_to, for_each_load, for_each_sure_load, has_computed_loops, walk,
@@ -147,13 +146,25 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// How many turns the loops in `body` take together while the iterators around them are in the middle.
-    fn turns_about(&mut self, mut body: &[Node]) -> Value {
+    fn turns_about(&mut self, body: &[Node]) -> Value {
+        self.turns_of_loops(body, |function, inner, body| {
+            Some(function.enter_middle(inner, body))
+        })
+    }
+
+    /// How many turns the loops in `body` take together, each as many as `turns` makes of it and what it stands in, and one at the least.
+    fn turns_of_loops(
+        &mut self,
+        mut body: &[Node],
+        turns: fn(&mut Self, &AffineFor, &[Node]) -> Option<Value>,
+    ) -> Value {
         let mut all = self.builder.ins().iconst(types::I64, 1);
         while let Some(inner) = main_loop(body) {
-            let turns = self.enter_middle(inner, body);
-            let one = self.builder.ins().iconst(types::I64, 1);
-            let turns = self.builder.ins().smax(turns, one);
-            all = self.builder.ins().imul(all, turns);
+            if let Some(turns) = turns(self, inner, body) {
+                let one = self.builder.ins().iconst(types::I64, 1);
+                let turns = self.builder.ins().smax(turns, one);
+                all = self.builder.ins().imul(all, turns);
+            }
             body = &inner.body;
         }
         all
@@ -163,12 +174,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn enter_middle(&mut self, target: &AffineFor, body: &[Node]) -> Value {
         let rest = rest_of(target, body);
         let last = rest.unwrap_or(target);
-        let lower = self.about(&target.lower, |builder, one, other| {
-            builder.ins().smax(one, other)
-        });
-        let upper = self.about(&last.upper, |builder, one, other| {
-            builder.ins().smin(one, other)
-        });
+        let lower = self.greatest(&target.lower, Self::exact_affine);
+        let upper = self.least(&last.upper, Self::exact_affine);
         let distance = self.middle_between(target.iter, lower, upper);
         if rest.is_some() || target.step == 1 {
             return distance;
@@ -192,32 +199,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         distance
     }
 
-    /// The bound, whether or not it fits.
-    fn about(
-        &mut self,
-        bound: &Bound,
-        pick: fn(&mut FunctionBuilder<'_>, Value, Value) -> Value,
-    ) -> Value {
-        let alternatives: Vec<_> = bound.0.iter().map(|it| self.exact_affine(it)).collect();
-        let picked = alternatives
-            .into_iter()
-            .reduce(|one, other| pick(&mut self.builder, one, other));
-        picked.unwrap_or_else(|| self.builder.ins().iconst(types::I64, 0))
-    }
-
     /// How many turns the loops in `body` take together each time, as far as their bounds are the same every time.
-    pub(super) fn turns_inside(&mut self, mut body: &[Node]) -> Value {
-        let mut all = self.builder.ins().iconst(types::I64, 1);
-        while let Some(inner) = main_loop(body) {
-            if let (Some(lower), Some(upper)) = (fixed(&inner.lower), fixed(&inner.upper)) {
-                let turns = self.distance(lower, upper);
-                let one = self.builder.ins().iconst(types::I64, 1);
-                let turns = self.builder.ins().smax(turns, one);
-                all = self.builder.ins().imul(all, turns);
-            }
-            body = &inner.body;
-        }
-        all
+    pub(super) fn turns_inside(&mut self, body: &[Node]) -> Value {
+        self.turns_of_loops(body, |function, inner, _| {
+            let (lower, upper) = (fixed(&inner.lower)?, fixed(&inner.upper)?);
+            Some(function.distance(lower, upper))
+        })
     }
 
     pub(super) fn distance(&mut self, lower: &AffineExpr, upper: &AffineExpr) -> Value {
@@ -241,9 +228,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let are_there = [&first, &end]
             .iter()
             .all(|it| is_read_surely(it, &outer.body));
-        let can_look = are_there || has_affine_subscripts(&first);
         // Where a fault is told in full, it must not come before those of earlier iterations.
-        if !next.is_same(&end) || !can_look || self.program.faults != Faults::Bare {
+        if !next.is_same(&end) || self.program.faults != Faults::Bare {
             return None;
         }
         let ends = [lower, upper].map(|end| self.exact_affine(end));
@@ -279,15 +265,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-fn has_affine_subscripts(expr: &Expr) -> bool {
-    let mut are_affine = true;
-    for_each_load(expr, &mut |access| are_affine &= access.is_affine());
-    are_affine
-}
-
 /// The lower bound of `outer`, the first loop of the body, in the first iteration of `forall`, and the upper bound of the last
 /// loop of the body in its last iteration, with the step of that: an unrolled loop has the rest of its iterations in a loop of their own.
-fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr, i64)> {
+pub(super) fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr, i64)> {
     let rest = last_beside(&forall.body, outer)?;
     let last = forall.count.offset(-1).ok()?;
     let at = |bound: &AffineExpr, value: &AffineExpr| {

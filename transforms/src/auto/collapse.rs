@@ -46,8 +46,7 @@ impl Scheduler<'_> {
         tiled: impl Fn(LoopPath) -> Step,
     ) -> Option<Vec<LoopPath>> {
         let kernel = &self.found.kernel;
-        let count = trips(target).map(|it| AffineExpr::from(it as i64));
-        let request = request_for(kernel, (target.iter, count.as_ref()), &target.body)?;
+        let request = request_for(kernel, (target.iter, trips(target)), &target.body)?;
         let path = path_to(kernel, target.iter);
         let alone = tiled(path.clone()).apply(kernel).ok()?;
         if !shares_updates(&alone, target.iter) {
@@ -76,8 +75,8 @@ fn collapsible(kernel: &Kernel) -> Vec<Coalesce> {
     let mut found = Vec::new();
     walk(&kernel.body, &mut |node, _| {
         if let Node::Forall(outer) = node {
-            let counted = (outer.iter, Some(&outer.count));
-            found.extend(request_for(kernel, counted, &outer.body));
+            let count = outer.count.as_constant().map(|it| it.max(0).unsigned_abs());
+            found.extend(request_for(kernel, (outer.iter, count), &outer.body));
         }
     });
     found
@@ -96,18 +95,18 @@ fn shares_updates(kernel: &Kernel, target: IterId) -> bool {
     shares
 }
 
-/// How to make one loop of that over `outer`, which has `count` iterations, and the one that is all it does, if it may have few and that is legal.
+/// How to make one loop of that over `outer`, which has `count` iterations if that is known, and the one that is all it does, if it may have few and that is legal.
 fn request_for(
     kernel: &Kernel,
-    (outer, count): (IterId, Option<&AffineExpr>),
+    (outer, count): (IterId, Option<u64>),
     body: &[Node],
 ) -> Option<Coalesce> {
     let inner = rows_of(kernel, outer, body)?;
     let [outer, inner] = [outer, inner.iter].map(|it| path_to(kernel, it));
     let both = Coalesce::new(outer, inner);
-    let request = match count.and_then(AffineExpr::as_constant) {
+    let request = match count {
         None => both.below(MANY),
-        Some(count) if count < MANY as i64 => both,
+        Some(count) if count < MANY => both,
         Some(_) => return None,
     };
     coalesce::plan(kernel, &request).is_ok().then_some(request)

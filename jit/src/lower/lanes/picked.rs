@@ -63,11 +63,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             return Vec::new();
         };
         let declared = &function.program.kernel.arrays[access.array].extents;
+        let dimensions = access.subscripts.iter().zip(declared).zip(array.extents);
         let mut in_range = Vec::new();
-        for (dimension, (bound, extent)) in declared.iter().zip(array.extents).enumerate() {
-            let Some(subscript) = access.subscripts.get(dimension) else {
-                continue;
-            };
+        for (dimension, ((subscript, bound), extent)) in dimensions.enumerate() {
             if self.function.stays_in(access, dimension) || !self.group.lanes.is_moving(subscript) {
                 continue;
             }
