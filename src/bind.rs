@@ -14,6 +14,8 @@ pub struct Bind<'a> {
     kernel: Kernel,
     /// One place for each parameter that is passed, in their order.
     given: Vec<Option<Argument<'a>>>,
+    /// The place behind the one that was given last.
+    next: usize,
     shapes: Vec<(String, Vec<u64>)>,
     /// What is wrong with what was given so far.
     errors: Vec<ArgumentError>,
@@ -31,6 +33,7 @@ impl<'a> Bind<'a> {
         Self {
             kernel,
             given,
+            next: 0,
             shapes: Vec::new(),
             errors: Vec::new(),
         }
@@ -78,6 +81,7 @@ impl<'a> Bind<'a> {
                 if let Some(place) = self.given.get_mut(position) {
                     *place = Some(argument);
                 }
+                self.next = position + 1;
             }
             Err(error) => self.errors.push(error),
         }
@@ -86,8 +90,13 @@ impl<'a> Bind<'a> {
 
     /// Where `argument` belongs, if `name` is a parameter, has none yet, and takes it.
     fn place(&self, name: &str, argument: &Argument<'a>) -> Result<usize, ArgumentError> {
-        let mut passed = self.kernel.passed().iter().enumerate();
-        let Some((position, (_, expected))) = passed.find(|(_, (it, _))| it == name) else {
+        let passed = self.kernel.passed();
+        let is_named = |position: &usize| passed.get(*position).is_some_and(|(it, _)| it == name);
+        // Most callers give them in their order.
+        let next = Some(self.next).filter(is_named);
+        let position = next.or_else(|| (0..passed.len()).find(is_named));
+        let Some((position, expected)) = position.and_then(|it| Some((it, &passed.get(it)?.1)))
+        else {
             return Err(self.unknown(name));
         };
         if let Some(Some(_)) = self.given.get(position) {

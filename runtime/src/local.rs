@@ -37,6 +37,9 @@ impl Stock {
         threads: usize,
     ) -> Result<Vec<Loan<'r>>, Failure> {
         let mut loans = Vec::new();
+        if locals.is_empty() {
+            return Ok(loans);
+        }
         let mut addresses = Vec::new();
         for local in locals {
             let count = local.most.min(threads as u64);

@@ -186,6 +186,11 @@ pub enum Saving {
         /// How many of them go on beside each other.
         together: u64,
     },
+    /// Lines of the cache that are looked up: several iterations use each at once.
+    Lines {
+        /// How many of them do.
+        together: u64,
+    },
 }
 
 impl fmt::Display for Saving {
@@ -209,6 +214,10 @@ impl fmt::Display for Saving {
             Self::Chains { together } => write!(
                 f,
                 "sums of {together} iterations go on beside each other, since each waits for itself alone"
+            ),
+            Self::Lines { together } => write!(
+                f,
+                "{together} iterations use a line of the cache one behind the other"
             ),
         }
     }
@@ -357,7 +366,9 @@ fn scattered(f: &mut fmt::Formatter<'_>, path: &str, chunks: u64, is_uneven: boo
 
 fn inside(f: &mut fmt::Formatter<'_>, step: &Step, saving: Option<&Saving>) -> fmt::Result {
     match saving {
-        Some(saving @ Saving::Chains { .. }) => write!(f, "{step}: {saving}"),
+        Some(saving @ (Saving::Chains { .. } | Saving::Lines { .. })) => {
+            write!(f, "{step}: {saving}")
+        }
         Some(saving) => write!(f, "{step}: {}; {saving}", purpose(step)),
         None => write!(f, "{step}: {}", purpose(step)),
     }

@@ -1,12 +1,12 @@
 //! Which loops go away altogether: those of few turns inside of a forall, where what they cost counts in every iteration, or elements could
 //! stay in registers.
 
-use super::order::{accesses, moves};
+use super::order::{Reach, accesses, moves, reach};
 use super::{MOST_UNROLLED, held, path_to, trips};
 use crate::{Unroll, tree};
 use std::collections::HashSet;
 use strew_affine::visit::{self, Loop};
-use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript, Variable};
+use strew_affine::{Access, AffineFor, Expr, IterId, Kernel, Node, Subscript, Variable};
 
 /// A loop stays when its turns are more statements than this: what its own instructions cost is then little beside them.
 const MOST_STATEMENTS: usize = 64;
@@ -17,6 +17,9 @@ const MOST_IN_KERNEL: usize = 96;
 /// So many turns, too, where all that they read lies one behind the other in the lanes of the loop around: coefficients of a polynomial, say,
 /// and where it is taken.
 const MOST_IN_LANES: usize = 16;
+
+/// So many iterations fill the lanes of several vectors.
+const LONG: u64 = 32;
 
 /// Finds the loops to flatten, one after the other: what is around a loop that went away may be next.
 #[derive(Debug, Default)]
@@ -41,7 +44,10 @@ impl Flattening {
 
     /// The next one that keeps a loop around it from running in lanes.
     pub(super) fn before_lanes(&mut self, kernel: &Kernel) -> Option<Unroll> {
-        self.find(kernel, most_in_way)
+        self.find(kernel, |target, around| {
+            let is_across = goes_across(target, around);
+            most_in_way(target, around).or(is_across.then_some(MOST_UNROLLED))
+        })
     }
 
     /// The next one that keeps elements of small private buffers from staying in registers.
@@ -95,6 +101,26 @@ fn most_in_way(target: &AffineFor, around: &[Loop<'_>]) -> Option<usize> {
         true => MOST_IN_LANES,
         false => MOST_UNROLLED,
     })
+}
+
+/// Whether all that `target` computes follows each other in iterations of the loop around it, which does nothing else, and lies far apart in
+/// its own: fields of records that become arrays of their own. Copies alone gain nothing from lanes.
+fn goes_across(target: &AffineFor, around: &[Loop<'_>]) -> bool {
+    let Some(Loop::Affine(outer)) = around.last() else {
+        return false;
+    };
+    let follows = |it: &Access| is_along(it, outer.iter) && reach(it, target.iter) == Reach::Far;
+    let written = target.body.iter().flat_map(Node::written_elements);
+    let written: Vec<_> = written.collect();
+    let is_alone = matches!(outer.body.as_slice(), [Node::AffineFor(_)]);
+    let is_long = trips(outer).is_none_or(|it| it >= LONG);
+    let mut made = target.body.iter().flat_map(Node::expressions);
+    is_alone
+        && is_long
+        && made.any(|it| !matches!(it, Expr::Load(_) | Expr::Constant(_)))
+        && accesses(&target.body).iter().all(|it| it.is_affine())
+        && !written.is_empty()
+        && written.into_iter().all(follows)
 }
 
 /// Whether elements of `access` follow each other in iterations of the loop over `iter`.
@@ -159,6 +185,35 @@ mod tests {
                affine.for e in 0..n {{ {body} }}
              }}"
         )
+    }
+
+    #[test]
+    fn fields_that_are_computed_into_arrays_of_their_own_run_in_lanes() {
+        let planes = |made: &str, rows: &str| {
+            format!(
+                "kernel @k(n: i64, x: u8[n, 3], y: f32[3, n], c: f32[{rows}, 3], d: f32[3, {rows}]) {{
+                   affine.for i in 0..{rows} {{ affine.for j in 0..3 {{ {made} }} }}
+                 }}"
+            )
+        };
+        schedules(
+            &planes("y[j, i] = f32(x[i, j]) / 255.0", "n"),
+            &[
+                "unroll(j, 3)",
+                "strip_mine(i = 4096)",
+                "parallelize(i_t)",
+                "vectorize(i_p, 16)",
+            ],
+        );
+        // There is nothing to compute, or too little.
+        schedules(
+            &planes("d[j, i] = c[i, j]", "n"),
+            &["parallelize(i)", "unroll(j, 3)"],
+        );
+        schedules(
+            &planes("d[j, i] = c[i, j] * 0.5", "8"),
+            &["unroll_and_jam(i, 8)"],
+        );
     }
 
     #[test]

@@ -195,7 +195,12 @@ mod tests {
             "kernel @k(n: i64, m: i64, a: f64[n, m], b: f64[m, n]) {
                affine.for i in 0..n { affine.for j in 0..m { b[j, i] = a[i, j] } }
              }",
-            &["tile(i = 64, j = 64)", "parallelize(i_t)"],
+            &[
+                "tile(i = 64, j = 64)",
+                "parallelize(i_t)",
+                // They fill a line of `b` one behind the other.
+                "unroll_and_jam(i_p, 4)",
+            ],
         );
     }
 

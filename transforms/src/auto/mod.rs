@@ -95,7 +95,7 @@ pub struct Automatic {
 ///
 /// Short loops that keep others from running in lanes go away first. Nests of which a part is worth tiling, or goes across memory in its innermost loop, come apart. Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
 /// once that can, if need be in another place, its iterations in tiles where they would fetch the same memory again and again, or else the
-/// tiles on a diagonal do; short loops over small arrays go away, so that these stay in registers; then loops around innermost ones are made together where they share elements, what all iterations of an innermost
+/// tiles on a diagonal do; short loops over small arrays go away, so that these stay in registers; then loops around innermost ones are made together where they share elements or lines of the cache, what all iterations of an innermost
 /// one update stays in a scalar, sums into scalars go on beside those of other iterations, innermost loops over elements that follow each other run in lanes, without the
 /// iterations in which a subscript wraps around, others of few
 /// statements that update through an indirection are unrolled, and other loops of few turns inside of a tiled one go away; loops that run at once

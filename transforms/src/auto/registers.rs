@@ -1,7 +1,7 @@
 //! What stays in registers: elements that all iterations of an innermost loop update or the next ones read, and what several iterations of
 //! the loops around it use alike.
 
-use super::order::{accesses, moves};
+use super::order::{Reach, accesses, moves, reach};
 use super::traffic::Traffic;
 use super::{Choice, Saving, Scheduler, path_to, trips};
 use crate::scalar_replace::carried_arrays;
@@ -125,15 +125,19 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
         let is_shared = shares(innermost, target.iter)
             || !carried_arrays(innermost).is_empty()
                 && meets_again(innermost, (target.iter, factor));
-        if is_shared && keeps_order(innermost, target.iter, &inside) && factor > 1 {
+        let is_meant = is_shared || shares_lines(innermost, target.iter);
+        if is_meant && keeps_order(innermost, target.iter, &inside) && factor > 1 {
             copies *= factor;
             let before = Traffic::of(innermost, &together).ok();
             together.push((target.iter, factor));
             let after = Traffic::of(innermost, &together).ok();
-            let traffic = before.zip(after);
+            let traffic = before.zip(after).filter(|_| is_shared);
+            let lines = Saving::Lines { together: factor };
             found.push(Together {
                 request: UnrollAndJam::new(path_to(kernel, target.iter), factor),
-                saving: traffic.map(|(before, after)| Saving::Traffic { before, after }),
+                saving: traffic.map_or(Some(lines), |(before, after)| {
+                    Some(Saving::Traffic { before, after })
+                }),
                 tiles: tiles(kernel, target, around),
             });
         }
@@ -174,6 +178,15 @@ fn shares(innermost: &AffineFor, around: IterId) -> bool {
     }
     let mut used = used.into_iter();
     used.any(|it| moves(it, innermost.iter) && !moves(it, around))
+}
+
+/// Whether iterations of the loop over `around` use elements beside each other, which lie in another line in each iteration of `innermost`:
+/// made together, they find the line where the one before has left it.
+fn shares_lines(innermost: &AffineFor, around: IterId) -> bool {
+    let accesses = accesses(&innermost.body);
+    accesses
+        .iter()
+        .any(|it| reach(it, innermost.iter) == Reach::Far && reach(it, around) == Reach::Next(1.0))
 }
 
 /// Whether an iteration of the loop over `around` uses elements that one of the `factor - 1` before it uses, too: made together, they
