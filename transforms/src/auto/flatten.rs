@@ -205,11 +205,19 @@ mod tests {
                 "vectorize(i_p, 16)",
             ],
         );
-        // There is nothing to compute, or too little.
+        // Copies come to the same, in groups that use each line of `x` while it is near.
         schedules(
             &planes("d[j, i] = c[i, j]", "n"),
-            &["parallelize(i)", "unroll(j, 3)"],
+            &[
+                "permute(j, i)",
+                "strip_mine(i = 128)",
+                "permute(i_t, j)",
+                "parallelize(i_t)",
+                "unroll_and_jam(j, 3)",
+                "vectorize(i_p, 4)",
+            ],
         );
+        // There is too little of it.
         schedules(
             &planes("d[j, i] = c[i, j] * 0.5", "8"),
             &["unroll_and_jam(i, 8)"],

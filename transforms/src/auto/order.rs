@@ -1,5 +1,6 @@
 //! In which order the loops of a perfect nest read memory best.
 
+use super::trips;
 use strew_affine::dependence::{Component, Direction};
 use strew_affine::visit;
 use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript, Variable};
@@ -50,7 +51,7 @@ impl Vectors {
 pub(super) fn of<'v>(
     kernel: &Kernel,
     band: &[&AffineFor],
-    vectors: impl FnOnce() -> &'v Vectors,
+    vectors: impl Fn() -> &'v Vectors,
 ) -> Vec<usize> {
     let written: Vec<usize> = (0..band.len()).collect();
     let Some(innermost) = band.last() else {
@@ -60,10 +61,27 @@ pub(super) fn of<'v>(
         return written;
     }
     let best = best(&costs(kernel, band));
-    match best == written || vectors().allow(&best) {
-        true => best,
-        false => written,
-    }
+    let long = long_inside(band, &costs(kernel, band), &best);
+    let ways = long.into_iter().chain([best]);
+    let allowed = ways
+        .take_while(|it| *it != written)
+        .find(|it| vectors().allow(it));
+    allowed.unwrap_or(written)
+}
+
+/// The order `best` but with a longer loop innermost, if that would be one of a few iterations and the other costs no more there: a window around a
+/// point goes away, and rows run in lanes.
+fn long_inside(band: &[&AffineFor], costs: &[f64], best: &[usize]) -> Option<Vec<usize>> {
+    let is_few = |it: &usize| {
+        let trips = band.get(*it).and_then(|it| trips(it));
+        trips.is_some_and(|it| it <= FEW)
+    };
+    let (innermost, outer) = best.split_last().filter(|(it, _)| is_few(it))?;
+    let least = costs.get(*innermost);
+    let mut tied = outer.iter().rev();
+    let long = *tied.find(|it| costs.get(**it) == least && !is_few(it))?;
+    let others = best.iter().copied().filter(|it| *it != long);
+    Some(others.chain([long]).collect())
 }
 
 /// The order by `costs`, if dependences allow it.
@@ -105,6 +123,9 @@ fn cost(kernel: &Kernel, accesses: &[&Access], target: &AffineFor) -> f64 {
     costs.sum()
 }
 
+/// Loops of so many iterations go away inside of others.
+const FEW: u64 = 8;
+
 /// Bytes of a cache line.
 const LINE: f64 = 64.0;
 
@@ -143,5 +164,30 @@ pub(super) fn reach(access: &Access, iter: IterId) -> Reach {
             None => Reach::Far,
         },
         Subscript::Computed(_) => Reach::Far,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::auto::tests::schedules;
+
+    #[test]
+    fn windows_go_away_and_rows_run_in_lanes() {
+        schedules(
+            "kernel @k(n: i64, c: i64, w: i64, x: f32[c, w + 2, w + 2], k: f32[n, c, 3, 3], y: f32[n, w, w]) {
+               affine.for p in 0..n { affine.for q in 0..c { affine.for i in 0..w { affine.for j in 0..w {
+                 affine.for a in 0..3 { affine.for b in 0..3 {
+                   y[p, i, j] reduce(add) k[p, q, a, b] * x[q, i + a, j + b]
+                 } }
+               } } } }
+             }",
+            &[
+                "permute(p, q, i, a, b, j)",
+                "parallelize(p)",
+                "unroll_and_jam(b, 3)",
+                "unroll_and_jam(a, 3)",
+                "vectorize(j, 4)",
+            ],
+        );
     }
 }

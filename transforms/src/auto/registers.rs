@@ -2,7 +2,7 @@
 //! the loops around it use alike.
 
 use super::order::{Reach, accesses, moves, reach};
-use super::traffic::Traffic;
+use super::traffic::{Traffic, rows};
 use super::{Choice, Saving, Scheduler, path_to, trips};
 use crate::scalar_replace::carried_arrays;
 use crate::{LoopPath, ScalarReplace, Separate, UnrollAndJam, tree};
@@ -16,8 +16,11 @@ use strew_affine::{
 /// and the factors that they share fit sixteen vectors.
 const TOGETHER: [u64; 2] = [4, 2];
 
-/// More statements than this, one behind the other, need more registers than there are.
-pub(super) const MOST_STATEMENTS: u64 = 8;
+/// More statements than this, one behind the other, need more registers than there are. Those of a window of 3 × 3 points fit.
+pub(super) const MOST_STATEMENTS: u64 = 9;
+
+/// Rows have an address each, in registers beside those of the loop itself.
+const MOST_ROWS: usize = 12;
 
 impl Scheduler<'_> {
     /// Makes several iterations of loops around innermost ones together where they share what they load or update, and keeps in scalars what
@@ -27,6 +30,7 @@ impl Scheduler<'_> {
             request,
             saving,
             tiles,
+            ..
         } in jammed(&self.found.kernel)
         {
             let why = || {
@@ -57,6 +61,8 @@ struct Together {
     saving: Option<Saving>,
     /// The loops around that may be those over tiles.
     tiles: Vec<LoopPath>,
+    /// Whether they are all iterations of their loop.
+    goes_away: bool,
 }
 
 impl Together {
@@ -90,7 +96,9 @@ fn jammed(kernel: &Kernel) -> Vec<Together> {
                 .is_some_and(|(it, whole)| it < whole)
         };
         let found = in_halves.filter(|it| is_less(it)).unwrap_or(whole);
-        requests.extend(found.into_iter().rev());
+        // Those that go away do so from inside to outside: what is around one of them has its order once it is gone.
+        let (gone, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|it| it.goes_away);
+        requests.extend(gone.into_iter().chain(others.into_iter().rev()));
     }
     requests
 }
@@ -100,6 +108,8 @@ fn jammed(kernel: &Kernel) -> Vec<Together> {
 fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64) -> Vec<Together> {
     let mut copies = innermost.body.len() as u64;
     let mut inside = vec![innermost.iter];
+    // Those of them that do not go away.
+    let mut running = inside.clone();
     let mut found = Vec::new();
     let mut together = Vec::new();
     for (target, factor) in around.iter().rev().zip(TOGETHER) {
@@ -126,10 +136,18 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
             || !carried_arrays(innermost).is_empty()
                 && meets_again(innermost, (target.iter, factor));
         let is_meant = is_shared || shares_lines(innermost, target.iter);
-        if is_meant && keeps_order(innermost, target.iter, &inside) && factor > 1 {
+        let goes_away = trips(target) == Some(factor);
+        let mut more = together.clone();
+        more.push((target.iter, factor));
+        let have_addresses = || rows(innermost, &more).is_ok_and(|it| it <= MOST_ROWS);
+        let is_jammed = is_meant
+            && factor > 1
+            && keeps_order(innermost, target.iter, &running)
+            && have_addresses();
+        if is_jammed {
             copies *= factor;
             let before = Traffic::of(innermost, &together).ok();
-            together.push((target.iter, factor));
+            together = more;
             let after = Traffic::of(innermost, &together).ok();
             let traffic = before.zip(after).filter(|_| is_shared);
             let lines = Saving::Lines { together: factor };
@@ -139,9 +157,13 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
                     Some(Saving::Traffic { before, after })
                 }),
                 tiles: tiles(kernel, target, around),
+                goes_away,
             });
         }
         inside.push(target.iter);
+        if !(is_jammed && goes_away) {
+            running.push(target.iter);
+        }
     }
     found
 }
@@ -320,6 +342,18 @@ mod tests {
             "vectorize(j, 2)",
         ];
         schedules(product, &steps);
+    }
+
+    /// All nine points of a window would go along nineteen rows, each with an address.
+    #[test]
+    fn there_are_addresses_for_all_rows() {
+        let depthwise = "kernel @k(n: i64, c: i64, x: f32[n + 2, n + 2, c], w: f32[3, 3, c], y: f32[n, n, c]) {
+          affine.for i in 0..n { affine.for j in 0..n { affine.for a in 0..3 { affine.for b in 0..3 { affine.for q in 0..c {
+            y[i, j, q] reduce(add) w[a, b, q] * x[i + a, j + b, q]
+          } } } } }
+        }";
+        let steps = ["parallelize(i)", "unroll_and_jam(b, 3)", "vectorize(q, 4)"];
+        schedules(depthwise, &steps);
     }
 
     /// Each row waits for itself alone when several are made together, and what an iteration makes is there for the next one.

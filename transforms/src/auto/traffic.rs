@@ -1,10 +1,10 @@
 //! What an innermost loop moves between memory and registers, as far as elements of its other iterations and of those made together with it
 //! tell: what registers are expected to save.
 
-use super::order::moves;
+use super::order::{accesses, moves};
 use crate::tree::replaced_in;
 use strew_affine::visit::for_each_load;
-use strew_affine::{Access, AffineExpr, AffineFor, IterId, Node, Overflow, Place};
+use strew_affine::{Access, AffineExpr, AffineFor, IterId, Node, Overflow, Place, Subscript};
 
 /// Elements loaded and stored for an iteration of a body. What stays the same in all iterations of the innermost loop is in a register.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +54,41 @@ impl Traffic {
             stores: each(written)?,
         })
     }
+}
+
+/// How many rows `innermost` goes along when so many iterations of loops around it are made together: elements of one row lie at fixed distances from
+/// each other, so that one address serves all of them.
+///
+/// # Errors
+/// A subscript leaves 64 bits.
+pub(super) fn rows(innermost: &AffineFor, together: &[(IterId, u64)]) -> Result<usize, Overflow> {
+    let mut rows: Vec<Access> = Vec::new();
+    let used = accesses(&innermost.body);
+    for access in used.into_iter().filter(|it| moves(it, innermost.iter)) {
+        for copy in copies_of(access, together)? {
+            if !rows.iter().any(|it| is_one_row(it, &copy)) {
+                rows.push(copy);
+            }
+        }
+    }
+    Ok(rows.len())
+}
+
+fn is_one_row(one: &Access, other: &Access) -> bool {
+    let (Some((last, outer)), Some((other_last, other_outer))) =
+        (one.subscripts.split_last(), other.subscripts.split_last())
+    else {
+        return one.is_same(other);
+    };
+    let is_fixed = match (last, other_last) {
+        (Subscript::Affine(one), Subscript::Affine(other)) => {
+            let distance = one.minus(other).ok();
+            distance.is_some_and(|it| it.as_constant().is_some())
+        }
+        _ => false,
+    };
+    let mut pairs = outer.iter().zip(other_outer);
+    one.array == other.array && is_fixed && pairs.all(|(one, other)| one.is_same(other))
 }
 
 /// `access` in each of the iterations that are made together.
