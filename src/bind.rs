@@ -3,6 +3,7 @@ use crate::program::Kernel;
 use crate::settings::{Settings, settings_methods};
 use crate::sizes::{Shape, Sizes, infer, representative};
 use crate::{Error, Report};
+use smallvec::SmallVec;
 use strew_affine::{ArrayId, Parameter, ScalarId, Type, Value};
 use strew_jit::{Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Element, Records};
 
@@ -10,10 +11,20 @@ use strew_jit::{Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Elemen
 ///
 /// Whatever is wrong with the arguments is said by [`run`](Self::run), all of it at once.
 #[derive(Debug)]
-pub struct Bind<'a> {
+pub struct Bind<'a>(
+    // Every method hands it on, which costs as much as to call a small kernel where it is large.
+    Box<Given<'a>>,
+);
+
+/// So many arguments have room beside what else is given.
+const FEW: usize = 8;
+
+/// What a call was given so far.
+#[derive(Debug)]
+struct Given<'a> {
     kernel: Kernel,
     /// One place for each parameter that is passed, in their order.
-    given: Vec<Option<Argument<'a>>>,
+    arguments: SmallVec<[Option<Argument<'a>>; FEW]>,
     /// The place behind the one that was given last.
     next: usize,
     shapes: Vec<(String, Vec<u64>)>,
@@ -29,14 +40,14 @@ struct Told {
 
 impl<'a> Bind<'a> {
     pub(crate) fn new(kernel: Kernel) -> Self {
-        let given = kernel.passed().iter().map(|_| None).collect();
-        Self {
+        let arguments = kernel.passed().iter().map(|_| None).collect();
+        Self(Box::new(Given {
             kernel,
-            given,
+            arguments,
             next: 0,
             shapes: Vec::new(),
             errors: Vec::new(),
-        }
+        }))
     }
 
     /// Gives the scalar parameter `name` its value, which must have the parameter's type.
@@ -71,21 +82,59 @@ impl<'a> Bind<'a> {
 
     /// Gives the dimensions of the array `name`, outermost first. Of use where its length alone does not tell the sizes.
     pub fn shape(mut self, name: &str, dimensions: &[u64]) -> Self {
-        self.shapes.push((name.to_owned(), dimensions.to_vec()));
+        let shape = (name.to_owned(), dimensions.to_vec());
+        self.0.shapes.push(shape);
         self
     }
 
     fn give(mut self, name: &str, argument: Argument<'a>) -> Self {
+        self.0.give(name, argument);
+        self
+    }
+
+    /// The sizes that follow from what was given so far; arrays may still be missing.
+    ///
+    /// # Errors
+    /// Arguments that do not fit the parameters or each other, and sizes that nothing tells.
+    pub fn sizes(&self) -> Result<Sizes, Error> {
+        self.0.sizes()
+    }
+
+    /// Runs the kernel. The value of one that returns something is in the report of [`run_with_report`](Self::run_with_report).
+    ///
+    /// # Errors
+    /// Missing, unknown, mistyped and misshapen arguments, a fault while running, a call that was stopped or refused. All arrays
+    /// are then as they were before.
+    pub fn run(mut self) -> Result<(), Error> {
+        self.0.execute(Kernel::run).map(drop)
+    }
+
+    /// Runs the kernel and tells how.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn run_with_report(mut self) -> Result<Report, Error> {
+        self.0.execute(Kernel::run_with_report)
+    }
+
+    fn settings_mut(&mut self) -> &mut Settings {
+        self.0.kernel.settings_mut()
+    }
+
+    settings_methods!();
+}
+
+impl<'a> Given<'a> {
+    fn give(&mut self, name: &str, argument: Argument<'a>) {
         match self.place(name, &argument) {
             Ok(position) => {
-                if let Some(place) = self.given.get_mut(position) {
+                if let Some(place) = self.arguments.get_mut(position) {
                     *place = Some(argument);
                 }
                 self.next = position + 1;
             }
             Err(error) => self.errors.push(error),
         }
-        self
     }
 
     /// Where `argument` belongs, if `name` is a parameter, has none yet, and takes it.
@@ -99,7 +148,7 @@ impl<'a> Bind<'a> {
         else {
             return Err(self.unknown(name));
         };
-        if let Some(Some(_)) = self.given.get(position) {
+        if let Some(Some(_)) = self.arguments.get(position) {
             return Err(ArgumentError::Repeated {
                 parameter: name.to_owned(),
             });
@@ -114,50 +163,30 @@ impl<'a> Bind<'a> {
         Ok(position)
     }
 
-    /// The sizes that follow from what was given so far; arrays may still be missing.
-    ///
-    /// # Errors
-    /// Arguments that do not fit the parameters or each other, and sizes that nothing tells.
-    pub fn sizes(&self) -> Result<Sizes, Error> {
-        let given = self.given.iter().map(Option::as_ref);
+    fn sizes(&self) -> Result<Sizes, Error> {
+        let given = self.arguments.iter().map(Option::as_ref);
         self.check_names()
             .and_then(|()| Told::of(self.kernel.ir(), given, &self.shapes)?.infer(self.kernel.ir()))
             .map_err(|errors| self.kernel.argument_error(errors))
     }
 
-    /// Runs the kernel. The value of one that returns something is in the report of [`run_with_report`](Self::run_with_report).
-    ///
-    /// # Errors
-    /// Missing, unknown, mistyped and misshapen arguments, a fault while running, a call that was stopped or refused. All arrays
-    /// are then as they were before.
-    pub fn run(self) -> Result<(), Error> {
-        self.execute(Kernel::run).map(drop)
-    }
-
-    /// Runs the kernel and tells how.
-    ///
-    /// # Errors
-    /// As for [`run`](Self::run).
-    pub fn run_with_report(self) -> Result<Report, Error> {
-        self.execute(Kernel::run_with_report)
-    }
-
+    /// Runs the kernel with the arguments, which are gone then.
     fn execute<T>(
-        self,
+        &mut self,
         run: fn(&Kernel, &mut [Argument<'_>]) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let is_complete = self.shapes.is_empty() && self.given.iter().all(Option::is_some);
+        let is_complete = self.shapes.is_empty() && self.arguments.iter().all(Option::is_some);
         if !(is_complete && self.errors.is_empty()) {
             let checked = self.check_names().and_then(|()| self.check_presence());
             checked.map_err(|errors| self.kernel.argument_error(errors))?;
             let sizes = self.sizes()?;
-            let (kernel, mut arguments) = self.into_arguments(&sizes);
-            return run(&kernel, &mut arguments);
+            let mut arguments = self.with_inferred(&sizes);
+            return run(&self.kernel, &mut arguments);
         }
         // There is nothing to infer, and the call checks lengths; only what is wrong with them is said better here.
-        let kernel = self.kernel;
-        let mut arguments: Vec<_> = self.given.into_iter().map_while(|it| it).collect();
-        run(&kernel, &mut arguments).map_err(|error| match error {
+        let kernel = &self.kernel;
+        let mut arguments: SmallVec<[_; FEW]> = self.arguments.drain(..).flatten().collect();
+        run(kernel, &mut arguments).map_err(|error| match error {
             Error::Arguments(_) => {
                 let told = Told::of(kernel.ir(), arguments.iter().map(Some), &[]);
                 let sizes = told.and_then(|told| told.infer(kernel.ir()));
@@ -194,7 +223,7 @@ impl<'a> Bind<'a> {
 
     /// Every array is there; scalars may follow from the arrays.
     fn check_presence(&self) -> Result<(), Vec<ArgumentError>> {
-        let places = self.kernel.passed().iter().zip(&self.given);
+        let places = self.kernel.passed().iter().zip(&self.arguments);
         let missing = places.filter(|((_, kind), given)| {
             given.is_none() && !matches!(kind, ArgumentKind::Scalar(_))
         });
@@ -211,23 +240,15 @@ impl<'a> Bind<'a> {
         }
     }
 
-    /// The kernel, and the arguments in the order of its parameters, inferred sizes among them.
-    fn into_arguments(self, sizes: &Sizes) -> (Kernel, Vec<Argument<'a>>) {
-        let (kernel, given) = (self.kernel, self.given);
+    /// The arguments in the order of the parameters, inferred sizes among them.
+    fn with_inferred(&mut self, sizes: &Sizes) -> Vec<Argument<'a>> {
         // Every scalar that was not given was inferred, or there would be no sizes.
         let inferred = |name: &str| sizes.scalar(name).unwrap_or(Value::zero(Type::I64));
-        let places = kernel.passed().iter().zip(given);
+        let places = self.kernel.passed().iter().zip(self.arguments.drain(..));
         let arguments = places
             .map(|((name, _), given)| given.unwrap_or_else(|| Argument::Scalar(inferred(name))));
-        let arguments = arguments.collect();
-        (kernel, arguments)
+        arguments.collect()
     }
-
-    fn settings_mut(&mut self) -> &mut Settings {
-        self.kernel.settings_mut()
-    }
-
-    settings_methods!();
 }
 
 impl Told {

@@ -160,6 +160,7 @@ impl<'p> Bench<'p> {
             }
             Variant::Strew { mode, threads } => (mode, threads),
         };
+        let kernel = self.kernel.clone().threads(threads).mode(mode);
         let mut time = Duration::ZERO;
         for _ in 0..repeats {
             for (output, initial) in self.outputs.iter_mut().zip(self.problem.outputs()) {
@@ -168,8 +169,7 @@ impl<'p> Bench<'p> {
             let read = |sum, elements: &Elements| sum ^ elements.read();
             black_box(self.problem.inputs().fold(0, read));
             let start = Instant::now();
-            let call = self.problem.bind(&self.kernel, &mut self.outputs);
-            let result = call.threads(threads).mode(mode).run();
+            let result = self.problem.bind(&kernel, &mut self.outputs).run();
             time += start.elapsed();
             result.map_err(|error| format!("{}: {error}", self.cell.name()))?;
         }
