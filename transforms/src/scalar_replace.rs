@@ -16,8 +16,8 @@ use strew_affine::dependence::Analyzed;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
 use strew_affine::{
-    Access, AffineFor, ArrayId, Expr, IterId, Kernel, Local, LocalId, Node, Overflow, Place,
-    Subscript, Variable,
+    Access, ArrayId, Block, CompareOp, Expr, IterId, Kernel, Local, LocalId, Node, Overflow, Place,
+    ScfFor, Span, Subscript, Variable,
 };
 
 /// Keeps an element that a loop uses in each of its iterations in a scalar while the loop runs, and one that an iteration writes until the
@@ -33,8 +33,8 @@ use strew_affine::{
 ///                                     }
 /// ```
 ///
-/// Done to every loop in which the array is used at one element alone, the same in all iterations; of such loops in each other to the
-/// outermost.
+/// Done to every loop in which the array is used at one element alone, the same in all iterations, also where data tell how long it is; of
+/// such loops in each other to the outermost.
 ///
 /// ```text
 /// affine.for i in 1..n {              affine.if (1 < n) {
@@ -104,7 +104,7 @@ impl Transform for ScalarReplace {
 
 /// A loop that uses one element of the array.
 struct Replaceable<'k> {
-    target: &'k AffineFor,
+    target: Loop<'k>,
     element: &'k Access,
     is_written: bool,
 }
@@ -115,8 +115,9 @@ fn replaceable(kernel: &Kernel, array: ArrayId) -> Vec<Replaceable<'_>> {
     let sites: Vec<_> = sites.iter().filter(|it| it.access.array == array).collect();
     let mut found: Vec<Replaceable<'_>> = Vec::new();
     visit::walk(&kernel.body, &mut |node, around| {
-        let is_inside = |it: &Replaceable<'_>| around.iter().any(|of| of.iter() == it.target.iter);
-        if let Node::AffineFor(target) = node
+        let is_inside =
+            |it: &Replaceable<'_>| around.iter().any(|of| of.iter() == it.target.iter());
+        if let Some(target @ (Loop::Affine(_) | Loop::Scf(_))) = Loop::of(node)
             && !found.iter().any(is_inside)
         {
             found.extend(replaceable_in(kernel, target, around, &sites));
@@ -127,24 +128,24 @@ fn replaceable(kernel: &Kernel, array: ArrayId) -> Vec<Replaceable<'_>> {
 
 fn replaceable_in<'k>(
     kernel: &'k Kernel,
-    target: &'k AffineFor,
+    target: Loop<'k>,
     around: &[Loop<'k>],
     sites: &[&AccessSite<'k>],
 ) -> Option<Replaceable<'k>> {
-    let is_inside = |it: &&&AccessSite<'k>| it.loops.iter().any(|of| of.iter() == target.iter);
+    let is_inside = |it: &&&AccessSite<'k>| it.loops.iter().any(|of| of.iter() == target.iter());
     let inside: Vec<_> = sites.iter().filter(is_inside).collect();
     let element = inside.first()?.access;
-    let mut inner = vec![target.iter];
+    let mut inner = vec![target.iter()];
     let mut has_forall = false;
-    visit::walk(&target.body, &mut |node, _| {
+    visit::walk(target.body(), &mut |node, _| {
         inner.extend(Loop::of(node).map(Loop::iter));
         has_forall |= matches!(node, Node::Forall(_));
     });
-    let is_own = visit::allocated_arrays(&target.body).contains(&element.array);
+    let is_own = visit::allocated_arrays(target.body()).contains(&element.array);
     let is_same = inside
         .iter()
         .all(|it| it.access.subscripts == element.subscripts);
-    if target.lanes != 1 || has_forall || is_own || !is_same || !is_fixed(element, &inner) {
+    if target.lanes() != 1 || has_forall || is_own || !is_same || !is_fixed(element, &inner) {
         return None;
     }
     // Whether the element is there is known if every iteration uses it anyway.
@@ -194,7 +195,7 @@ fn is_fixed(element: &Access, inner: &[IterId]) -> bool {
 }
 
 /// Whether each iteration of `target` does the access, as a statement in its body writes there.
-fn happens_in(target: &AffineFor, site: &AccessSite<'_>) -> bool {
+fn happens_in(target: Loop<'_>, site: &AccessSite<'_>) -> bool {
     let is_written = |node: &Node| {
         let mut written = node.written_elements();
         written.any(|it| std::ptr::eq(it, site.access))
@@ -206,7 +207,8 @@ fn happens_in(target: &AffineFor, site: &AccessSite<'_>) -> bool {
             Node::Assign { .. } | Node::Reduce { .. } | Node::Declare { .. }
         ) && values.any(|it| reads_surely(it, site.access))
     };
-    target.body.iter().any(|it| is_written(it) || is_read(it))
+    let mut body = target.body().iter();
+    body.any(|it| is_written(it) || is_read(it))
 }
 
 fn reads_surely(expr: &Expr, access: &Access) -> bool {
@@ -224,10 +226,12 @@ fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overf
             ..scalar_for(&rewritten, it.element, "s")
         };
         let local = rewritten.locals.alloc(local);
-        let mut around = it.target.clone();
-        use_local(&mut around.body, it.element.array, local);
+        let mut around = it.target.to_node();
+        for block in around.blocks_mut() {
+            use_local(block, it.element.array, local);
+        }
         let value = Expr::Load(it.element.clone());
-        let mut nodes = vec![Node::Declare { local, value }, Node::AffineFor(around)];
+        let mut nodes = vec![Node::Declare { local, value }, around];
         if it.is_written {
             nodes.push(Node::Assign {
                 place: Place::Element(it.element.clone()),
@@ -235,10 +239,26 @@ fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overf
                 span: it.element.span,
             });
         }
-        let replacement = if_runs(kernel, it.target, nodes)?;
-        replace_loop(&mut rewritten.body, it.target.iter, replacement);
+        let replacement = match it.target {
+            Loop::Affine(target) => if_runs(kernel, target, nodes)?,
+            Loop::Scf(target) => if_data_run(target, nodes, it.element.span),
+            Loop::Forall(_) => continue,
+        };
+        replace_loop(&mut rewritten.body, it.target.iter(), replacement);
     }
     Ok(rewritten)
+}
+
+/// `nodes`, done only if `target`, whose bounds are data, runs at all.
+fn if_data_run(target: &ScfFor, nodes: Vec<Node>, span: Span) -> Vec<Node> {
+    let bounds = [&target.lower, &target.upper].map(|it| Box::new(it.clone()));
+    let [lower, upper] = bounds;
+    vec![Node::ScfIf {
+        condition: Expr::Compare(CompareOp::Lt, lower, upper),
+        then: nodes.into(),
+        otherwise: Block::default(),
+        span,
+    }]
 }
 
 /// Lets `body` use `local` for all elements of `array` that it uses.
@@ -315,6 +335,31 @@ mod tests {
             ));
             let after = apply(&before, "scalar_replace(y)");
             assert!(after.to_string().contains("y_s"), "{after}");
+            assert_same_results(&before, &after);
+        }
+    }
+
+    #[test]
+    fn loops_whose_bounds_are_data() {
+        let sums = |body: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, row: i64[n + 1], x: f64[m], y: f64[n]) {{
+  affine.for i in 0..n {{
+{body}
+  }}
+}}"
+            )
+        };
+        let each = "    scf.for p in row[i]..row[i + 1] { y[i] reduce(add) x[p] }";
+        let kept = "    scf.if row[i] < row[i + 1] {
+      element y_s: f64 = y[i]
+      scf.for p in row[i]..row[i + 1] { y_s reduce(add) x[p] }
+      y[i] = y_s
+    }";
+        accepts(&sums(each), "scalar_replace(y)", &sums(kept));
+        for body in [each, "scf.for p in i..row[i] { y[i] = y[i] + x[p] * y[i] }"] {
+            let before = kernel(&sums(body));
+            let after = apply(&before, "scalar_replace(y)");
             assert_same_results(&before, &after);
         }
     }

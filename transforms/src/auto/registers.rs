@@ -5,6 +5,7 @@ use super::order::{Reach, accesses, moves, reach};
 use super::traffic::{Traffic, rows};
 use super::{Choice, Saving, Scheduler, path_to, trips};
 use crate::scalar_replace::carried_arrays;
+use crate::tree::Nested;
 use crate::{LoopPath, ScalarReplace, Separate, UnrollAndJam, tree};
 use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, for_each_load, walk};
@@ -282,8 +283,7 @@ pub(super) fn is_only_sums(target: &AffineFor) -> bool {
     !written.any(|it| moves(it, target.iter))
 }
 
-/// The arrays of which an innermost loop updates one element alone, or reads what iterations before have written, and nothing in which can
-/// fail. Private buffers are not among them: what is assigned to one cannot be combined into its target in order.
+/// The arrays of which an innermost loop updates one element alone, or reads what iterations before have written. Private buffers are not among them: what is assigned to one cannot be combined into its target in order.
 fn kept_in_scalars(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut found = BTreeSet::new();
     let mut buffers = BTreeSet::new();
@@ -292,36 +292,43 @@ fn kept_in_scalars(kernel: &Kernel) -> BTreeSet<ArrayId> {
             buffers.extend(forall.buffers().map(|(buffer, _)| buffer));
         }
     });
-    for nested in tree::loops(kernel) {
-        let Loop::Affine(innermost) = nested.it else {
-            continue;
-        };
-        let is_short = trips(innermost).is_some_and(|it| it <= MOST_STATEMENTS);
-        if is_short || !is_straight(&innermost.body) {
+    for Nested { it, .. } in tree::loops(kernel) {
+        if let Loop::Affine(innermost) = it {
+            let is_short = trips(innermost).is_some_and(|it| it <= MOST_STATEMENTS);
+            if is_short {
+                continue;
+            }
+            if is_straight(&innermost.body) {
+                found.extend(carried_arrays(innermost));
+            }
+        }
+        if matches!(it, Loop::Forall(_)) || !is_plain(it.body()) {
             continue;
         }
-        let accesses = accesses(&innermost.body);
-        for written in innermost.body.iter().flat_map(Node::written_elements) {
-            let of_it = accesses.iter().filter(|it| it.array == written.array);
-            let is_alone = of_it.clone().all(|it| it.is_same(written));
-            if is_alone && !moves(written, innermost.iter) {
+        let accesses = accesses(it.body());
+        for written in it.body().iter().flat_map(Node::written_elements) {
+            let mut of_it = accesses.iter().filter(|it| it.array == written.array);
+            let is_alone = of_it.all(|it| it.is_same(written));
+            if is_alone && written.is_affine() && !moves(written, it.iter()) {
                 found.insert(written.array);
             }
         }
-        found.extend(carried_arrays(innermost));
     }
     &found - &buffers
 }
 
 /// Whether `body` is made of assignments and updates whose subscripts are affine.
 pub(super) fn is_straight(body: &[Node]) -> bool {
-    let is_plain = |node: &Node| {
+    is_plain(body) && accesses(body).iter().all(|it| it.is_affine())
+}
+
+fn is_plain(body: &[Node]) -> bool {
+    body.iter().all(|node| {
         matches!(
             node,
             Node::Assign { .. } | Node::Reduce { .. } | Node::Declare { .. }
         )
-    };
-    body.iter().all(is_plain) && accesses(body).iter().all(|it| it.is_affine())
+    })
 }
 
 #[cfg(test)]
@@ -445,16 +452,22 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_stays_in_a_scalar_but_not_one_that_can_fail() {
-        let sum = |load: &str| {
+    fn a_sum_stays_in_a_scalar() {
+        let sum = |bounds: &str, load: &str| {
             format!(
-                "kernel @k(n: i64, m: i64, key: i64[m], a: f64[n, m], y: f64[n]) {{
-                   affine.for i in 0..n {{ affine.for j in 0..m {{ y[i] reduce(add) a[i, {load}] }} }}
+                "kernel @k(n: i64, m: i64, row: i64[n + 1], key: i64[m], a: f64[n, m], x: f64[m], y: f64[n]) {{
+                   affine.for i in 0..n {{ {bounds} {{ y[i] reduce(add) {load} }} }}
                  }}"
             )
         };
-        let whole = ["parallelize(i)", "scalar_replace(y)", "vectorize(j, 8)"];
-        schedules(&sum("j"), &whole);
-        schedules(&sum("key[j]"), &["parallelize(i)"]);
+        for (bounds, load, lanes) in [
+            ("affine.for j in 0..m", "a[i, j]", Some("vectorize(j, 8)")),
+            ("affine.for j in 0..m", "x[key[j]]", Some("vectorize(j, 4)")),
+            ("scf.for j in row[i]..row[i + 1]", "x[key[j]]", None),
+        ] {
+            let steps = ["parallelize(i)", "scalar_replace(y)"];
+            let steps: Vec<_> = steps.into_iter().chain(lanes).collect();
+            schedules(&sum(bounds, load), &steps);
+        }
     }
 }
