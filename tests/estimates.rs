@@ -45,6 +45,35 @@ fn rows_of_entries_are_counted_however_they_are_written() {
     }
 }
 
+/// What an update of so many elements is made of decides whether it is worth a second thread.
+#[test]
+fn functions_of_the_library_count_as_many_statements() {
+    let strategy = |value: &str| {
+        let source = format!(
+            "#include <math.h>
+             void f(long n, int m, const int key[n], const double x[n], double out[m]) {{
+               for (long i = 0; i < n; i++) out[key[i]] += {value};
+             }}"
+        );
+        let program = Compiler::new().compile("f.c", &source).expect("a program");
+        let kernel = program.kernel("f").expect("a kernel").threads(2);
+        let key: Vec<i32> = (0..20_000).map(|it| it * 7 % 300).collect();
+        let x = vec![0.5_f64; 20_000];
+        let mut out = vec![0.0_f64; 300];
+        let call = kernel.bind().array("key", &key).array("x", &x);
+        let report = call.array_mut("out", &mut out).run_with_report();
+        report.expect("a run").record.strategy
+    };
+    for (value, expected) in [
+        ("x[i] * 2", "serial"),
+        ("sqrt(x[i])", "serial"),
+        ("exp(x[i])", "dense"),
+        ("x[i] > 0 ? pow(x[i], 1.5) : 0", "dense"),
+    ] {
+        assert_eq!(strategy(value), expected, "{value}");
+    }
+}
+
 /// Loops whose bounds follow from iterators around them, and from data that say nothing of where other rows are.
 #[test]
 fn other_loops_have_as_many_turns_as_in_the_middle_or_in_a_few_rows() {

@@ -5,6 +5,7 @@ use super::body::is_separate;
 use super::forall::strategy_number;
 use super::function::{FunctionLowering, offset};
 use super::trips::ends;
+use super::weight::own_calls;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, FuncRef, InstBuilder, MemFlagsData, Value, types};
@@ -241,7 +242,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 _ => Count::Known(1),
             };
             let inside = node.blocks();
-            let mut inner = Count::Known(1);
+            let mut inner = Count::Known(1 + own_calls(node));
             let here = |variable| match node {
                 Node::AffineFor(it) if variable == Variable::Iter(it.iter) => middle_of(it, middle),
                 _ => middle(variable),

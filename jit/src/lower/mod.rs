@@ -67,6 +67,7 @@ mod sum;
 mod tables;
 mod trips;
 mod update;
+mod weight;
 mod within;
 mod work;
 mod wrapper;

@@ -2,6 +2,7 @@
 
 use super::body::is_update;
 use super::function::FunctionLowering;
+use super::weight::calls;
 use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
@@ -19,7 +20,7 @@ use strew_affine::{
 pub(super) struct Trips {
     /// How many updates.
     pub(super) updates: Value,
-    /// How many statements in loops that make none.
+    /// How many statements in loops that make none, with what all of them call.
     pub(super) others: Value,
     /// How many turns the first loop inside has in all iterations together, or else these.
     pub(super) turns: Value,
@@ -77,6 +78,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let turns = self.builder.ins().isub(end, first);
         self.middle_between(outer.iter, first, end);
         let others = self.scoped(|function| function.others(&outer.body));
+        let others = self.builder.ins().iadd_imm_s(others, calls(&outer.body));
         let others = self.builder.ins().imul(turns, others);
         let trips = self.innermost_turns(outer, (first, turns), entries);
         let (updates, together) = updates_per_turn(forall, outer);
@@ -140,7 +142,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let lanes = turns_at_once(self.program.kernel, Loop::Affine(inner));
             let together = inner.step.saturating_mul(i64::from(lanes));
             let statements = self.divided_among(statements, together);
-            all = self.builder.ins().iadd(all, statements);
+            // Lanes are called for one by one.
+            let called = self.builder.ins().imul_imm_s(turns, calls(&inner.body));
+            let called = self.divided_among(called, inner.step);
+            let both = self.builder.ins().iadd(statements, called);
+            all = self.builder.ins().iadd(all, both);
         }
         all
     }

@@ -7,7 +7,7 @@ use crate::{Narrow, Step, Vectorize, narrow, tree};
 use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
 use strew_affine::visit::{Loop, for_each_local_read, has_loops, walk};
-use strew_affine::{Access, AffineFor, Expr, IterId, Kernel, Node, Place, Type};
+use strew_affine::{Access, Expr, IterId, Kernel, Node, Place, Type};
 
 /// What so many updates of a scalar multiply by does not fit the registers.
 const LONG_SUM: usize = 16;
@@ -107,30 +107,32 @@ fn pays(kernel: &Kernel, lanes: &Lanes<'_>, target: Loop<'_>) -> bool {
     let widest = lanes.types(together).into_iter().map(Type::bytes).max();
     let per_vector = VECTOR_BYTES / widest.unwrap_or(VECTOR_BYTES);
     let saved = |operations: usize| operations - operations / per_vector.max(1) as usize;
-    let (read, written) = (
-        Elements::read(lanes, together),
-        Elements::written(lanes, together),
-    );
-    let loaded_apart = match per_vector {
+    let is_paid_for = || {
+        let [read, written] = [Elements::read, Elements::written].map(|of| of(lanes, together));
+        let is_whole = read.are_whole() && written.are_whole();
+        let apart = apart(&read, &written, per_vector, is_long(target));
+        is_whole || saved(all + read.others + written.others) >= apart
+    };
+    (in_turn.is_empty() || saved(all) > TAKEN_OUT * wanted.len()) && is_paid_for()
+}
+
+/// How many operations it takes to get elements into vectors and out of them one by one, in a loop that is long or may be short.
+fn apart(read: &Elements, written: &Elements, per_vector: u32, is_long: bool) -> usize {
+    let loaded = match per_vector {
         ..=FEW_LANES => read.distant,
         _ => 0,
     };
-    let stored_apart = TAKEN_OUT * written.distant;
-    let picked = match target {
-        Loop::Affine(it) if per_vector <= MOST_PICKED && is_long(it) => {
-            read.picked.saturating_sub(1) + written.picked
-        }
-        _ => read.picked + written.picked,
-    };
-    let apart = PICKED * picked + loaded_apart + stored_apart;
-    let others = read.others + written.others;
-    (in_turn.is_empty() || saved(all) > TAKEN_OUT * wanted.len())
-        && (read.are_whole() && written.are_whole() || saved(all + others) >= apart)
+    let paid = usize::from(is_long && per_vector <= MOST_PICKED);
+    let picked = read.picked.saturating_sub(paid) + written.picked;
+    PICKED * picked + loaded + TAKEN_OUT * written.distant
 }
 
-/// Whether it is not known to have few turns; a loop of few goes away.
-fn is_long(target: &AffineFor) -> bool {
-    trips(target).is_none_or(|it| it > MOST_UNROLLED as u64)
+/// Whether no data tell how many turns there are, and they are not known to be few: such a loop goes away.
+fn is_long(target: Loop<'_>) -> bool {
+    match target {
+        Loop::Affine(it) => trips(it).is_none_or(|it| it > MOST_UNROLLED as u64),
+        Loop::Forall(_) | Loop::Scf(_) => false,
+    }
 }
 
 /// Elements that a body reads, or those that it writes.
