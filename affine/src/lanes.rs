@@ -11,10 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 mod along;
 mod distance;
+mod divisor;
 mod gathered;
 mod in_turn;
 
 pub use distance::windows;
+pub use divisor::divisor;
 pub use gathered::{Gathering, elects};
 
 /// The bytes of a vector.
@@ -421,8 +423,9 @@ impl<'k> Lanes<'k> {
                 let mut subscripts = access.subscripts.iter();
                 subscripts.any(|it| matches!(it, Subscript::Computed(_)))
             }
-            Expr::Binary(op, ..) => {
-                matches!(op, BinaryOp::Div | BinaryOp::Rem) && expr.ty(self.kernel).is_integer()
+            Expr::Binary(op, _, right, _) => {
+                let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem);
+                divides && expr.ty(self.kernel).is_integer() && divisor(*op, right).is_none()
             }
             _ => false,
         };
@@ -432,7 +435,7 @@ impl<'k> Lanes<'k> {
     fn has_operation(&self, op: BinaryOp, ty: Type, right: &Expr) -> bool {
         match op {
             BinaryOp::Shl | BinaryOp::Shr => ty.bytes() > 1 && !self.varies(right),
-            _ => is_lane_operation(op, ty),
+            _ => is_lane_operation(op, ty) || divisor(op, right).is_some(),
         }
     }
 

@@ -15,6 +15,7 @@ mod little;
 mod local_arrays;
 mod masked;
 mod picked;
+mod quotients;
 mod random;
 mod records;
 mod soundness;

@@ -16,6 +16,7 @@ mod gather;
 mod held;
 mod one_by_one;
 mod picked;
+mod quotient;
 mod settle;
 mod value;
 mod vectors;

@@ -5,12 +5,13 @@ use super::super::function::FunctionLowering;
 use super::super::operation;
 use super::Group;
 use super::held::Held;
+use super::quotient;
 use super::settle::Progress;
 use super::value::{self, InLanes};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 use std::collections::BTreeMap;
-use strew_affine::lanes::VECTOR_BYTES;
+use strew_affine::lanes::{VECTOR_BYTES, divisor};
 use strew_affine::{
     Access, AffineExpr, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Order, Place, Type,
     UnaryOp, Value as Constant,
@@ -285,6 +286,13 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 };
                 self.each(left, |builder, it| {
                     operation::binary(builder, *op, it, right, ty)
+                })
+            }
+            Expr::Binary(op, left, right, _) if let Some(number) = divisor(*op, right) => {
+                let left = self.expr(left);
+                let left = self.spread(left, ty);
+                self.each(left, |builder, it| {
+                    quotient::divided(builder, *op, it, number, ty.is_signed())
                 })
             }
             Expr::Binary(op, left, right, _) => {

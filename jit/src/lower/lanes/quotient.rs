@@ -1,0 +1,88 @@
+//! Quotients of lanes by a number that is known: a multiplication, of whose products the upper halves are what counts. The numbers are those of Granlund
+//! and Montgomery, "Division by Invariant Integers using Multiplication", 1994.
+
+use super::value::shuffled;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use strew_affine::BinaryOp;
+
+/// The quotient of each lane of `vector`, of 32 bits, by `divisor`, or the remainder: rounded towards zero, and neither 0 nor 1 nor -1.
+pub(super) fn divided(
+    builder: &mut FunctionBuilder<'_>,
+    op: BinaryOp,
+    vector: Value,
+    divisor: i64,
+    is_signed: bool,
+) -> Value {
+    let quotient = match is_signed {
+        true => signed(builder, vector, divisor),
+        false => unsigned(builder, vector, divisor),
+    };
+    if op != BinaryOp::Rem {
+        return quotient;
+    }
+    let divisor = number(builder, divisor);
+    let whole = builder.ins().imul(quotient, divisor);
+    builder.ins().isub(vector, whole)
+}
+
+/// For `l` bits of `d - 1`, with `m = ⌊2³² (2ˡ - d) / d⌋ + 1` and `t` the upper half of `m x`: `(t + (x - t) / 2) / 2ˡ⁻¹`.
+fn unsigned(builder: &mut FunctionBuilder<'_>, vector: Value, divisor: i64) -> Value {
+    let bits = bits_of(divisor - 1);
+    let factor = (((1 << bits) - i128::from(divisor)) << 32) / i128::from(divisor) + 1;
+    let factor = number(builder, factor as i64);
+    let upper = upper_halves(builder, vector, factor, false);
+    let rest = builder.ins().isub(vector, upper);
+    let half = builder.ins().ushr_imm_u(rest, 1);
+    let sum = builder.ins().iadd(upper, half);
+    builder.ins().ushr_imm_u(sum, bits - 1)
+}
+
+/// For `l` bits of `|d| - 1`, at least one, with `m = ⌊2³¹⁺ˡ / |d|⌋ + 1 - 2³²` and `t` the upper half of `m x`: `(x + t) / 2ˡ⁻¹`, rounded down, and one more
+/// where `x` is negative; with the other sign where `d` is.
+fn signed(builder: &mut FunctionBuilder<'_>, vector: Value, divisor: i64) -> Value {
+    let size = divisor.abs();
+    let bits = bits_of(size - 1).max(1);
+    let factor = (1_i128 << (31 + bits)) / i128::from(size) + 1 - (1 << 32);
+    let factor = number(builder, factor as i64);
+    let upper = upper_halves(builder, vector, factor, true);
+    let sum = builder.ins().iadd(vector, upper);
+    let down = builder.ins().sshr_imm_u(sum, bits - 1);
+    let sign = builder.ins().sshr_imm_u(vector, 31);
+    match divisor < 0 {
+        true => builder.ins().isub(sign, down),
+        false => builder.ins().isub(down, sign),
+    }
+}
+
+fn bits_of(number: i64) -> i64 {
+    i64::from(i64::BITS - number.leading_zeros())
+}
+
+/// The lower 32 bits of `number` in all lanes.
+fn number(builder: &mut FunctionBuilder<'_>, number: i64) -> Value {
+    let lane = builder.ins().iconst(types::I32, number & 0xffff_ffff);
+    builder.ins().splat(types::I32X4, lane)
+}
+
+/// The upper halves of the products of lanes.
+fn upper_halves(
+    builder: &mut FunctionBuilder<'_>,
+    vector: Value,
+    factor: Value,
+    is_signed: bool,
+) -> Value {
+    let products = [false, true].map(|is_high| {
+        let [one, other] = [vector, factor].map(|it| match (is_signed, is_high) {
+            (true, false) => builder.ins().swiden_low(it),
+            (true, true) => builder.ins().swiden_high(it),
+            (false, false) => builder.ins().uwiden_low(it),
+            (false, true) => builder.ins().uwiden_high(it),
+        });
+        builder.ins().imul(one, other)
+    });
+    let numbers = [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31];
+    let [low, high] = products;
+    let upper = shuffled(builder, low, high, numbers);
+    super::value::bits_as(builder, types::I32X4, upper)
+}
