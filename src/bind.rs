@@ -12,7 +12,7 @@ use strew_jit::{Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Elemen
 /// Whatever is wrong with the arguments is said by [`run`](Self::run), all of it at once.
 #[derive(Debug)]
 pub struct Bind<'a>(
-    // Every method hands it on, which costs as much as to call a small kernel where it is large.
+    // Every method hands this on: to move all of what was given each time would take as long as a small kernel does.
     Box<Given<'a>>,
 );
 

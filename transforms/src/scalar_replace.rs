@@ -102,7 +102,7 @@ impl Transform for ScalarReplace {
     }
 }
 
-/// A loop that uses one element of the array.
+/// A loop that uses one element of the array, and is no `scf.forall`.
 struct Replaceable<'k> {
     target: Loop<'k>,
     element: &'k Access,
@@ -242,7 +242,7 @@ fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overf
         let replacement = match it.target {
             Loop::Affine(target) => if_runs(kernel, target, nodes)?,
             Loop::Scf(target) => if_data_run(target, nodes, it.element.span),
-            Loop::Forall(_) => continue,
+            Loop::Forall(_) => nodes,
         };
         replace_loop(&mut rewritten.body, it.target.iter(), replacement);
     }
@@ -251,8 +251,7 @@ fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overf
 
 /// `nodes`, done only if `target`, whose bounds are data, runs at all.
 fn if_data_run(target: &ScfFor, nodes: Vec<Node>, span: Span) -> Vec<Node> {
-    let bounds = [&target.lower, &target.upper].map(|it| Box::new(it.clone()));
-    let [lower, upper] = bounds;
+    let [lower, upper] = [&target.lower, &target.upper].map(|it| Box::new(it.clone()));
     vec![Node::ScfIf {
         condition: Expr::Compare(CompareOp::Lt, lower, upper),
         then: nodes.into(),

@@ -6,7 +6,7 @@ use super::{MOST_UNROLLED, held, path_to, trips};
 use crate::{Unroll, tree};
 use std::collections::HashSet;
 use strew_affine::visit::{self, Loop};
-use strew_affine::{Access, AffineFor, Expr, IterId, Kernel, Node, Subscript, Variable};
+use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript, Variable};
 
 /// A loop stays when its turns are more statements than this: what its own instructions cost is then little beside them.
 const MOST_STATEMENTS: usize = 64;
@@ -103,24 +103,30 @@ fn most_in_way(target: &AffineFor, around: &[Loop<'_>]) -> Option<usize> {
     })
 }
 
-/// Whether all that `target` computes follows each other in iterations of the loop around it, which does nothing else, and lies far apart in
-/// its own: fields of records that become arrays of their own. Copies alone gain nothing from lanes.
+/// Whether what `target` uses follows each other in iterations of the loop around it, which does nothing else, and not in its own: fields of records that
+/// become arrays of their own, or come from them, and windows around points of a row.
 fn goes_across(target: &AffineFor, around: &[Loop<'_>]) -> bool {
     let Some(Loop::Affine(outer)) = around.last() else {
         return false;
     };
-    let follows = |it: &Access| is_along(it, outer.iter) && reach(it, target.iter) == Reach::Far;
-    let written = target.body.iter().flat_map(Node::written_elements);
-    let written: Vec<_> = written.collect();
+    let follows = |it: &Access| {
+        let own = reach(it, target.iter);
+        is_along(it, outer.iter) && !matches!(own, Reach::Next(_))
+    };
+    let accesses = accesses(&target.body);
+    let written = || target.body.iter().flat_map(Node::written_elements);
+    // Records are written whole where the fields come from elsewhere.
+    let is_field = |it: &Access| {
+        reach(it, target.iter) == Reach::Next(1.0) && reach(it, outer.iter) == Reach::Far
+    };
+    let are_records = written().all(is_field) && accesses.iter().any(|it| follows(it));
     let is_alone = matches!(outer.body.as_slice(), [Node::AffineFor(_)]);
     let is_long = trips(outer).is_none_or(|it| it >= LONG);
-    let mut made = target.body.iter().flat_map(Node::expressions);
     is_alone
         && is_long
-        && made.any(|it| !matches!(it, Expr::Load(_) | Expr::Constant(_)))
-        && accesses(&target.body).iter().all(|it| it.is_affine())
-        && !written.is_empty()
-        && written.into_iter().all(follows)
+        && accesses.iter().all(|it| it.is_affine())
+        && written().next().is_some()
+        && (written().all(follows) || are_records)
 }
 
 /// Whether elements of `access` follow each other in iterations of the loop over `iter`.
@@ -188,7 +194,22 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_computed_into_arrays_of_their_own_run_in_lanes() {
+    fn windows_around_points_of_a_row_run_in_lanes() {
+        schedules(
+            "kernel @k(n: i64, w: f32[5], x: f32[n + 4], y: f32[n]) {
+               affine.for i in 0..n { affine.for b in 0..5 { y[i] reduce(add) w[b] * x[i + b] } }
+             }",
+            &[
+                "unroll(b, 5)",
+                "strip_mine(i = 4096)",
+                "parallelize(i_t)",
+                "vectorize(i_p, 4)",
+            ],
+        );
+    }
+
+    #[test]
+    fn fields_that_become_arrays_of_their_own_run_in_lanes() {
         let planes = |made: &str, rows: &str| {
             format!(
                 "kernel @k(n: i64, x: u8[n, 3], y: f32[3, n], c: f32[{rows}, 3], d: f32[3, {rows}]) {{
@@ -205,18 +226,15 @@ mod tests {
                 "vectorize(i_p, 16)",
             ],
         );
-        // Copies come to the same, in groups that use each line of `x` while it is near.
-        schedules(
-            &planes("d[j, i] = c[i, j]", "n"),
-            &[
-                "permute(j, i)",
-                "strip_mine(i = 128)",
-                "permute(i_t, j)",
-                "parallelize(i_t)",
-                "unroll_and_jam(j, 3)",
-                "vectorize(i_p, 4)",
-            ],
-        );
+        let copies = [
+            "unroll(j, 3)",
+            "strip_mine(i = 4096)",
+            "parallelize(i_t)",
+            "vectorize(i_p, 4)",
+        ];
+        schedules(&planes("d[j, i] = c[i, j]", "n"), &copies);
+        schedules(&planes("c[i, j] = d[j, i]", "n"), &copies);
+        schedules(&planes("d[j, i] reduce(add) c[i, j]", "n"), &copies);
         // There is too little of it.
         schedules(
             &planes("d[j, i] = c[i, j] * 0.5", "8"),

@@ -79,8 +79,8 @@ const FEW_LANES: u32 = 2;
 /// To make an integer of a float takes as long as so many operations where numbers that are too large have to be found.
 const SATURATING: usize = 3;
 
-/// Whether it takes less to compute what `body` makes in lanes there, and to get out of them what its other statements want, than to
-/// compute it turn by turn.
+/// Whether it takes no longer to compute what the body of `target` makes in lanes, and to get out of them what its other statements want, than to compute
+/// it turn by turn.
 fn pays(kernel: &Kernel, lanes: &Lanes<'_>, target: Loop<'_>) -> bool {
     let (together, in_turn) = lanes.split(target.body());
     let mut all = 0;
@@ -289,10 +289,9 @@ pub(super) fn count(kernel: &Kernel, target: Loop<'_>) -> Option<u32> {
     let bytes = lanes.types(together).into_iter().map(Type::bytes);
     let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
     let least = VECTOR_BYTES / narrowest;
-    let in_flight = match Elements::read(&lanes, together).picked {
-        0 => vectors_in_flight(&lanes, body),
-        _ => vectors_in_flight(&lanes, body).min(PICKED_IN_FLIGHT),
-    };
+    let picks = Elements::read(&lanes, together).picked > 0;
+    let most_in_flight = if picks { PICKED_IN_FLIGHT } else { u32::MAX };
+    let in_flight = vectors_in_flight(&lanes, body).min(most_in_flight);
     let usual = (in_flight * VECTOR_BYTES / widest).clamp(least, MOST_LANES);
     let (all, most) = match target {
         Loop::Affine(it) => (trips(it), most_trips(it, &[])),
@@ -307,12 +306,13 @@ pub(super) fn count(kernel: &Kernel, target: Loop<'_>) -> Option<u32> {
             .any(|it| lanes.is_varying(it));
     let is_whole = |it: &u32| {
         !is_many
+            && !picks
             && it.is_power_of_two()
             && (usual..=WHOLE_VECTORS * VECTOR_BYTES / widest).contains(it)
     };
     let count = all.filter(is_whole).unwrap_or(usual);
-    let is_long = most.is_none_or(|trips| trips >= u64::from(count));
-    (target.lanes() == 1 && is_long).then_some(count)
+    let is_filled = most.is_none_or(|trips| trips >= u64::from(count));
+    (target.lanes() == 1 && is_filled).then_some(count)
 }
 
 #[cfg(test)]
@@ -359,11 +359,16 @@ mod tests {
     }
 
     #[test]
-    fn loops_that_are_known_to_be_short_are_left_alone() {
+    fn loops_that_are_known_to_be_short_do_not_run_in_lanes() {
         schedules(&kernel("affine.for k in 0..3 { t[k] = a[j] }"), &[]);
         schedules(
             &kernel("affine.for k in 0..3 { out[j] reduce(add) f64(t[k]) }"),
-            &["parallelize(j)", "unroll(k, 3)"],
+            &[
+                "unroll(k, 3)",
+                "strip_mine(j = 4096)",
+                "parallelize(j_t)",
+                "vectorize(j_p, 2)",
+            ],
         );
         let around = "affine.for k in max(0, j - 2)..min(n, j + 3) { s reduce(add) a[k] }";
         let window = kernel(&format!("var s: f32 = 0.0 {around} out[j] = f64(s)"));

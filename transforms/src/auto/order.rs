@@ -1,6 +1,6 @@
 //! In which order the loops of a perfect nest read memory best.
 
-use super::trips;
+use super::{MOST_UNROLLED, trips};
 use strew_affine::dependence::{Component, Direction};
 use strew_affine::visit;
 use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript, Variable};
@@ -60,28 +60,29 @@ pub(super) fn of<'v>(
     if innermost.body.is_empty() {
         return written;
     }
-    let best = best(&costs(kernel, band));
-    let long = long_inside(band, &costs(kernel, band), &best);
-    let ways = long.into_iter().chain([best]);
+    let costs = costs(kernel, band);
+    let best = best(&costs);
+    let ways = long_inside(band, &costs, &best).into_iter().chain([best]);
     let allowed = ways
         .take_while(|it| *it != written)
         .find(|it| vectors().allow(it));
     allowed.unwrap_or(written)
 }
 
-/// The order `best` but with a longer loop innermost, if that would be one of a few iterations and the other costs no more there: a window around a
-/// point goes away, and rows run in lanes.
+/// The order `best` with the longest of two loops that cost the same innermost, and not one of a few iterations, where others are around both: rows run
+/// in lanes then, and a window around each point goes away.
 fn long_inside(band: &[&AffineFor], costs: &[f64], best: &[usize]) -> Option<Vec<usize>> {
     let is_few = |it: &usize| {
         let trips = band.get(*it).and_then(|it| trips(it));
-        trips.is_some_and(|it| it <= FEW)
+        trips.is_some_and(|it| it <= MOST_UNROLLED as u64)
     };
     let (innermost, outer) = best.split_last().filter(|(it, _)| is_few(it))?;
     let least = costs.get(*innermost);
     let mut tied = outer.iter().rev();
     let long = *tied.find(|it| costs.get(**it) == least && !is_few(it))?;
-    let others = best.iter().copied().filter(|it| *it != long);
-    Some(others.chain([long]).collect())
+    let others: Vec<usize> = best.iter().copied().filter(|it| *it != long).collect();
+    let has_others = others.iter().any(|it| !is_few(it));
+    has_others.then(|| [others, vec![long]].concat())
 }
 
 /// The order by `costs`, if dependences allow it.
@@ -122,9 +123,6 @@ fn cost(kernel: &Kernel, accesses: &[&Access], target: &AffineFor) -> f64 {
     });
     costs.sum()
 }
-
-/// Loops of so many iterations go away inside of others.
-const FEW: u64 = 8;
 
 /// Bytes of a cache line.
 const LINE: f64 = 64.0;

@@ -17,8 +17,11 @@ use strew_affine::{
 /// and the factors that they share fit sixteen vectors.
 const TOGETHER: [u64; 2] = [4, 2];
 
-/// More statements than this, one behind the other, need more registers than there are. Those of a window of 3 × 3 points fit.
-pub(super) const MOST_STATEMENTS: u64 = 9;
+/// More statements than this, one behind the other, need more registers than there are.
+pub(super) const MOST_STATEMENTS: u64 = 8;
+
+/// The same for iterations of one statement that are made together: those of a window of 3 × 3 points share what they update.
+const MOST_TOGETHER: u64 = 9;
 
 /// Rows have an address each, in registers beside those of the loop itself.
 const MOST_ROWS: usize = 12;
@@ -113,60 +116,72 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
     let mut running = inside.clone();
     let mut found = Vec::new();
     let mut together = Vec::new();
-    for (target, factor) in around.iter().rev().zip(TOGETHER) {
+    for (target, usual) in around.iter().rev().zip(TOGETHER) {
         let Loop::Affine(target) = target else { break };
-        let short = trips(target).filter(|it| (2..=MOST_STATEMENTS / copies.max(1)).contains(it));
-        let short = short.map(|it| {
-            if together.is_empty() && it.is_multiple_of(parts) {
-                it / parts
-            } else {
-                it
-            }
-        });
-        let factor = short.unwrap_or(factor);
+        let parts = if together.is_empty() { parts } else { 1 };
+        let factor = factor_of(target, copies, (usual, parts));
         let is_perfect = matches!(target.body.as_slice(), [Node::AffineFor(only)] if inside.last() == Some(&only.iter));
         let is_long = trips(target).is_none_or(|it| it >= factor);
         // Where others than the innermost loop move, that one would run for each iteration by itself.
         let mut between = around.iter().rev().take(inside.len() - 1);
         let stay = !between.any(|it| matches!(it, Loop::Affine(it) if it.moves_with(target.iter)));
-        if !is_perfect || !stay || target.step != 1 || !is_long || copies * factor > MOST_STATEMENTS
-        {
+        if !is_perfect || !stay || target.step != 1 || !is_long || copies * factor > MOST_TOGETHER {
             break;
         }
-        let is_shared = shares(innermost, target.iter)
-            || !carried_arrays(innermost).is_empty()
-                && meets_again(innermost, (target.iter, factor));
-        let is_meant = is_shared || shares_lines(innermost, target.iter);
-        let goes_away = trips(target) == Some(factor);
         let mut more = together.clone();
         more.push((target.iter, factor));
+        let saving = saving(innermost, &together, &more);
         let have_addresses = || rows(innermost, &more).is_ok_and(|it| it <= MOST_ROWS);
-        let is_jammed = is_meant
+        let goes_away = trips(target) == Some(factor);
+        if let Some(saving) = saving
             && factor > 1
-            && keeps_order(innermost, target.iter, &running)
-            && have_addresses();
-        if is_jammed {
+            && keeps_order(innermost, target.iter, (&inside, &running))
+            && have_addresses()
+        {
             copies *= factor;
-            let before = Traffic::of(innermost, &together).ok();
             together = more;
-            let after = Traffic::of(innermost, &together).ok();
-            let traffic = before.zip(after).filter(|_| is_shared);
-            let lines = Saving::Lines { together: factor };
             found.push(Together {
                 request: UnrollAndJam::new(path_to(kernel, target.iter), factor),
-                saving: traffic.map_or(Some(lines), |(before, after)| {
-                    Some(Saving::Traffic { before, after })
-                }),
+                saving: Some(saving),
                 tiles: tiles(kernel, target, around),
                 goes_away,
             });
-        }
-        inside.push(target.iter);
-        if !(is_jammed && goes_away) {
+            running.extend((!goes_away).then_some(target.iter));
+        } else {
             running.push(target.iter);
         }
+        inside.push(target.iter);
     }
     found
+}
+
+/// How many iterations of `target` to make together where each has so many `copies` of statements: all of them, in so many parts, where it is short,
+/// and else as many as usual.
+fn factor_of(target: &AffineFor, copies: u64, (usual, parts): (u64, u64)) -> u64 {
+    let most = MOST_TOGETHER / copies.max(1);
+    match trips(target).filter(|it| (2..=most).contains(it)) {
+        Some(all) if all.is_multiple_of(parts) => all / parts,
+        Some(all) => all,
+        None => usual,
+    }
+}
+
+/// What it saves that `more` iterations are made together than `before`, of which the last is that of another loop; `None` if they share nothing.
+fn saving(
+    innermost: &AffineFor,
+    before: &[(IterId, u64)],
+    more: &[(IterId, u64)],
+) -> Option<Saving> {
+    let &(around, factor) = more.last()?;
+    let carries = || !carried_arrays(innermost).is_empty();
+    if shares(innermost, around) || carries() && meets_again(innermost, (around, factor)) {
+        let [before, after] = [before, more].map(|it| Traffic::of(innermost, it).ok());
+        return Some(Saving::Traffic {
+            before: before?,
+            after: after?,
+        });
+    }
+    shares_lines(innermost, around).then_some(Saving::Lines { together: factor })
 }
 
 /// Those of `loops` that an alternative for the end of `target` speaks of, each of whose turns moves it by several iterations.
@@ -237,9 +252,13 @@ fn meets_again(innermost: &AffineFor, (around, factor): (IterId, u64)) -> bool {
 }
 
 /// Whether no element gets its updates in another order when iterations of the loop over `around` are made together in those of the loops
-/// over `inside`: no two of the former update the same element, or they do in the same iterations of the latter alone. A
-/// scalar of what is around is updated by all of them, so where there is one they do not.
-fn keeps_order(innermost: &AffineFor, around: IterId, inside: &[IterId]) -> bool {
+/// over `inside`: no two of the former update the same element, or they do in the same iterations of the latter alone, of which those that are not
+/// `running` have become copies of the body, in their order. A scalar of what is around is updated by all of them, so where there is one they do not.
+fn keeps_order(
+    innermost: &AffineFor,
+    around: IterId,
+    (inside, running): (&[IterId], &[IterId]),
+) -> bool {
     // A number of the element that tells `iter`, whatever the loops outside of these do.
     let tells = |access: &Access, iter: IterId, others: &[IterId]| {
         access.subscripts.iter().any(|subscript| {
@@ -272,7 +291,7 @@ fn keeps_order(innermost: &AffineFor, around: IterId, inside: &[IterId]) -> bool
             is_only(it)
                 && match moves(it, around) {
                     true => tells(it, around, inside),
-                    false => inside.iter().all(|iter| tells(it, *iter, inside)),
+                    false => running.iter().all(|iter| tells(it, *iter, inside)),
                 }
         })
 }
@@ -283,7 +302,8 @@ pub(super) fn is_only_sums(target: &AffineFor) -> bool {
     !written.any(|it| moves(it, target.iter))
 }
 
-/// The arrays of which an innermost loop updates one element alone, or reads what iterations before have written. Private buffers are not among them: what is assigned to one cannot be combined into its target in order.
+/// The arrays of which a loop without loops updates one element alone, or reads what iterations before have written. Private buffers are not
+/// among them: what is assigned to one cannot be combined into its target in order.
 fn kept_in_scalars(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut found = BTreeSet::new();
     let mut buffers = BTreeSet::new();
@@ -349,6 +369,23 @@ mod tests {
             "vectorize(j, 2)",
         ];
         schedules(product, &steps);
+    }
+
+    /// An element gets its updates from another `b` in another iteration of `i`, and in another one of `j`.
+    #[test]
+    fn diagonals_keep_their_order() {
+        schedules(
+            "kernel @k(n: i64, m: i64, y: f32[n + 2, m + 2], w: f32[n, m], g: f32[2, m]) {
+               affine.for i in 0..n { affine.for b in 0..2 { affine.for j in 0..m {
+                 y[i + b, j + 2 - b] reduce(add) w[i, j] * g[b, j]
+               } } }
+             }",
+            &[
+                "tile_indirection_using_forall(i, chunks = 8, strategy = auto)",
+                "unroll_and_jam(b, 2)",
+                "vectorize(j, 8)",
+            ],
+        );
     }
 
     /// All nine points of a window would go along nineteen rows, each with an address.
