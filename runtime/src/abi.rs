@@ -524,6 +524,8 @@ pub struct ForallCall {
     pub trips: i64,
     /// An estimate of how many statements all of them run in loops that make no updates.
     pub others: i64,
+    /// As how many more statements than they are what the updates call counts, all of them together.
+    pub called: i64,
     /// How many columns the targets have, if the body has the shape [`BodyShape::Columns`], else [`NO_COLUMNS`].
     pub columns: u64,
     /// How many columns they have, if the body has the shape [`BodyShape::Rows`], else [`NO_COLUMNS`].

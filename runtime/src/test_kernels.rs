@@ -244,6 +244,7 @@ pub(crate) fn nothing() -> ForallCall {
         count: 0,
         trips: 0,
         others: 0,
+        called: 0,
         columns: crate::abi::NO_COLUMNS,
         row_columns: crate::abi::NO_COLUMNS,
         column_step: 1,

@@ -295,6 +295,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_at(table, offset_of!(ForallCall, count), count);
         self.store_at(table, offset_of!(ForallCall, trips), trips.updates);
         self.store_at(table, offset_of!(ForallCall, others), trips.others);
+        self.store_at(table, offset_of!(ForallCall, called), trips.called);
         self.store_constant(table, offset_of!(ForallCall, strategy), strategy);
         let guarded = u32::from(self.program.facts.is_guarded());
         self.store_constant(table, offset_of!(ForallCall, guarded), guarded);

@@ -20,8 +20,10 @@ use strew_affine::{
 pub(super) struct Trips {
     /// How many updates.
     pub(super) updates: Value,
-    /// How many statements in loops that make none, with what all of them call.
+    /// How many statements in loops that make none, and what these call.
     pub(super) others: Value,
+    /// As how many statements what updates call counts.
+    pub(super) called: Value,
     /// How many turns the first loop inside has in all iterations together, or else these.
     pub(super) turns: Value,
     /// How many the loops over the entries of its rows have, if they do.
@@ -34,10 +36,11 @@ impl Trips {
         function: &mut FunctionLowering<'_, '_, '_>,
         statements: Value,
     ) -> Self {
-        let others = function.builder.ins().iconst(types::I64, 0);
+        let none = function.builder.ins().iconst(types::I64, 0);
         Self {
             updates: statements,
-            others,
+            others: none,
+            called: none,
             turns: statements,
             entries: None,
         }
@@ -64,9 +67,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let ends = outer.and_then(|outer| ends(forall, outer));
         let Some((outer, (lower, upper, step))) = outer.zip(ends) else {
             let others = self.builder.ins().iconst(types::I64, 0);
+            let called = self.builder.ins().imul_imm_s(count, calls(&forall.body));
             return Trips {
                 updates: count,
                 others,
+                called,
                 turns: count,
                 entries: None,
             };
@@ -78,15 +83,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let turns = self.builder.ins().isub(end, first);
         self.middle_between(outer.iter, first, end);
         let others = self.scoped(|function| function.others(&outer.body));
-        let others = self.builder.ins().iadd_imm_s(others, calls(&outer.body));
         let others = self.builder.ins().imul(turns, others);
         let trips = self.innermost_turns(outer, (first, turns), entries);
-        let (updates, together) = updates_per_turn(forall, outer);
-        let updates = self.builder.ins().imul_imm_s(trips, updates);
-        let updates = self.divided_among(updates, together);
+        let turn = Turn::of(forall, outer);
+        let [updates, called] = [turn.updates, turn.calls].map(|each| {
+            let all = self.builder.ins().imul_imm_s(trips, each);
+            self.divided_among(all, turn.turns)
+        });
         Trips {
             updates,
             others,
+            called,
             turns,
             entries,
         }
@@ -135,18 +142,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let inside = self.others(&inner.body);
             let own = match writes_elements(&inner.body) {
                 true => 0,
-                false => inner.body.len() as i64,
+                false => inner.body.len() as i64 + calls(&inner.body),
             };
             let each = self.builder.ins().iadd_imm_s(inside, own);
             let statements = self.builder.ins().imul(turns, each);
             let lanes = turns_at_once(self.program.kernel, Loop::Affine(inner));
             let together = inner.step.saturating_mul(i64::from(lanes));
             let statements = self.divided_among(statements, together);
-            // Lanes are called for one by one.
-            let called = self.builder.ins().imul_imm_s(turns, calls(&inner.body));
-            let called = self.divided_among(called, inner.step);
-            let both = self.builder.ins().iadd(statements, called);
-            all = self.builder.ins().iadd(all, both);
+            all = self.builder.ins().iadd(all, statements);
         }
         all
     }
@@ -324,20 +327,39 @@ fn rest_of<'k>(target: &AffineFor, body: &'k [Node]) -> Option<&'k AffineFor> {
 /// none of them updates anything they take their time.
 const WHILE_TURNS: i64 = 8;
 
-/// How many updates of private buffers stand in the innermost loop that [`FunctionLowering::trips`] counts the turns of, and how many
-/// turns of the loop before it was unrolled one of its turns is; 1 and 1 where none stand there.
-fn updates_per_turn(forall: &Forall, outer: &AffineFor) -> (i64, i64) {
-    let mut turns = outer.step;
-    let mut body: &[Node] = &outer.body;
-    while let Some(inner) = inner_loop(body) {
-        (turns, body) = (turns.saturating_mul(inner.step()), inner.body());
-    }
-    let updates = body.iter().filter(|node| is_update(node, forall)).count();
-    let updates = i64::try_from(updates).unwrap_or(i64::MAX);
-    let open = if holds_while(body) { WHILE_TURNS } else { 0 };
-    match updates.max(open) {
-        0 => (1, 1),
-        updates => (updates, turns.max(1)),
+/// A turn of the innermost loop that [`FunctionLowering::trips`] counts.
+struct Turn {
+    /// How many updates of private buffers it makes; 1 where none stand there.
+    updates: i64,
+    /// As how many statements counts what it calls.
+    calls: i64,
+    /// How many turns of the loop before it was unrolled it is.
+    turns: i64,
+}
+
+impl Turn {
+    fn of(forall: &Forall, outer: &AffineFor) -> Self {
+        let mut turns = outer.step;
+        let mut body: &[Node] = &outer.body;
+        while let Some(inner) = inner_loop(body) {
+            (turns, body) = (turns.saturating_mul(inner.step()), inner.body());
+        }
+        let updates = body.iter().filter(|node| is_update(node, forall)).count();
+        let updates = i64::try_from(updates).unwrap_or(i64::MAX);
+        let open = if holds_while(body) { WHILE_TURNS } else { 0 };
+        let calls = calls(body);
+        match updates.max(open) {
+            0 => Self {
+                updates: 1,
+                calls,
+                turns: 1,
+            },
+            updates => Self {
+                updates,
+                calls,
+                turns: turns.max(1),
+            },
+        }
     }
 }
 

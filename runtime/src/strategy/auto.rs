@@ -328,7 +328,11 @@ fn against(shape: &Shape, around: Circumstances) -> Option<Why> {
     let least = least.saturating_mul(at_once).saturating_add(LEAST_TRIPS);
     // They are as long beside updates in lanes, which are shorter.
     let waits = shape.gathered.updates(shape.bytes);
-    let others = (shape.others).saturating_add(waits.saturating_mul(at_once));
+    let waits = waits.saturating_mul(at_once);
+    let others = shape
+        .others
+        .saturating_add(shape.called)
+        .saturating_add(waits);
     let can_sort = shape.can_emit && shape.is_pure && uneven.is_none();
     let most = match (can_sort, shape.is_free()) {
         (false, _) => MOST_BYTES,

@@ -105,7 +105,8 @@ impl Costs {
         let elements = shape.elements as f64;
         let waited = awaited(shape, &sample) * machine.line(reached_bytes(shape, &sample));
         let near = near_update(shape, &sample, machine);
-        let each = near + waited;
+        let called = shape.called as f64 * costs.update;
+        let each = near + waited + called / trips.max(1.0);
         // Rows in the second cache are there in time where one thread asks for them. What the loop reads is divided among owners no more
         // than its turns are: processors fetch in advance what lies between the rows that an owner reads, too.
         let of_owner = if shape.bytes > machine.caches.second {
@@ -129,7 +130,8 @@ impl Costs {
             blocked: (shared + (trips * each + elements * touched * costs.merge) / threads) as u64,
             apart: (shared + trips * (each + LOOKED * costs.update) / threads) as u64,
             binned: (shared
-                + (trips * (sorted + sample.repeated * costs.wait)
+                + (called
+                    + trips * (sorted + sample.repeated * costs.wait)
                     + applied
                     + binned::blocks(shape) as f64 * BEGUN)
                     / threads) as u64,
@@ -140,12 +142,12 @@ impl Costs {
                 + trips * each / columns::parts(shape) as f64) as u64,
             rows: (costs.share
                 + others
-                + gathering / threads
+                + (gathering + called) / threads
                 + trips / columns_of_rows * ASKED * costs.update
                 + trips * (near + waited * of_owner)) as u64,
             planned: (shared
-                + (trips * (MOVED * sorted + sample.repeated * costs.wait) + applied) / threads)
-                as u64,
+                + (called + trips * (MOVED * sorted + sample.repeated * costs.wait) + applied)
+                    / threads) as u64,
         }
     }
 }
