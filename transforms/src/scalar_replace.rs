@@ -251,9 +251,9 @@ fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overf
 
 /// `nodes`, done only if `target`, whose bounds are data, runs at all.
 fn if_data_run(target: &ScfFor, nodes: Vec<Node>, span: Span) -> Vec<Node> {
-    let [lower, upper] = [&target.lower, &target.upper].map(|it| Box::new(it.clone()));
+    let condition = Expr::compare(CompareOp::Lt, target.lower.clone(), target.upper.clone());
     vec![Node::ScfIf {
-        condition: Expr::Compare(CompareOp::Lt, lower, upper),
+        condition,
         then: nodes.into(),
         otherwise: Block::default(),
         span,

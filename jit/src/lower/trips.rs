@@ -347,18 +347,14 @@ impl Turn {
         let updates = body.iter().filter(|node| is_update(node, forall)).count();
         let updates = i64::try_from(updates).unwrap_or(i64::MAX);
         let open = if holds_while(body) { WHILE_TURNS } else { 0 };
-        let calls = calls(body);
-        match updates.max(open) {
-            0 => Self {
-                updates: 1,
-                calls,
-                turns: 1,
-            },
-            updates => Self {
-                updates,
-                calls,
-                turns: turns.max(1),
-            },
+        let (updates, turns) = match updates.max(open) {
+            0 => (1, 1),
+            updates => (updates, turns.max(1)),
+        };
+        Self {
+            updates,
+            calls: calls(body),
+            turns,
         }
     }
 }

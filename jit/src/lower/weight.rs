@@ -32,25 +32,7 @@ fn calls_in(expr: &Expr) -> i64 {
 
 /// Whether it takes many instructions: there is none that does it, nor a few.
 fn is_computed(function: Function) -> bool {
-    use Function::{
-        Ceil, Copysign, Fabs, Fdim, Floor, Fma, Fmax, Fmin, Logb, Nearbyint, Nextafter, Rint,
-        Round, Sqrt, Trunc,
-    };
-    !matches!(
-        function,
-        Sqrt | Fma
-            | Fabs
-            | Fmin
-            | Fmax
-            | Fdim
-            | Copysign
-            | Logb
-            | Nextafter
-            | Floor
-            | Ceil
-            | Trunc
-            | Round
-            | Rint
-            | Nearbyint
-    )
+    use Function::{Fdim, Fmax, Fmin, Logb, Nextafter, Round};
+    let takes_a_few = matches!(function, Fmin | Fmax | Fdim | Logb | Nextafter | Round);
+    !function.is_correctly_rounded() && !takes_a_few
 }

@@ -45,8 +45,8 @@ impl Flattening {
     /// The next one that keeps a loop around it from running in lanes.
     pub(super) fn before_lanes(&mut self, kernel: &Kernel) -> Option<Unroll> {
         self.find(kernel, |target, around| {
-            let is_across = goes_across(target, around);
-            most_in_way(target, around).or(is_across.then_some(MOST_UNROLLED))
+            let across = || goes_across(target, around).then_some(MOST_UNROLLED);
+            most_in_way(target, around).or_else(across)
         })
     }
 

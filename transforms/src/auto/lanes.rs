@@ -80,8 +80,8 @@ const FEW_LANES: u32 = 2;
 const SATURATING: usize = 3;
 
 /// Whether it takes no longer to compute what the body of `target` makes in lanes, and to get out of them what its other statements want, than to compute
-/// it turn by turn.
-fn pays(kernel: &Kernel, lanes: &Lanes<'_>, target: Loop<'_>) -> bool {
+/// it turn by turn. What it makes in lanes reads these elements.
+fn pays(kernel: &Kernel, lanes: &Lanes<'_>, target: Loop<'_>, read: &Elements) -> bool {
     let (together, in_turn) = lanes.split(target.body());
     let mut all = 0;
     let mut computed = BTreeSet::new();
@@ -108,9 +108,9 @@ fn pays(kernel: &Kernel, lanes: &Lanes<'_>, target: Loop<'_>) -> bool {
     let per_vector = VECTOR_BYTES / widest.unwrap_or(VECTOR_BYTES);
     let saved = |operations: usize| operations - operations / per_vector.max(1) as usize;
     let is_paid_for = || {
-        let [read, written] = [Elements::read, Elements::written].map(|of| of(lanes, together));
+        let written = Elements::written(lanes, together);
         let is_whole = read.are_whole() && written.are_whole();
-        let apart = apart(&read, &written, per_vector, is_long(target));
+        let apart = apart(read, &written, per_vector, is_long(target));
         is_whole || saved(all + read.others + written.others) >= apart
     };
     (in_turn.is_empty() || saved(all) > TAKEN_OUT * wanted.len()) && is_paid_for()
@@ -283,13 +283,14 @@ pub(super) fn count(kernel: &Kernel, target: Loop<'_>) -> Option<u32> {
     let body = target.body();
     let lanes = Lanes::of(kernel, target, MOST_LANES).ok()?;
     let (together, _) = lanes.split(body);
-    if matches!(target, Loop::Forall(_)) || !pays(kernel, &lanes, target) {
+    let read = Elements::read(&lanes, together);
+    if matches!(target, Loop::Forall(_)) || !pays(kernel, &lanes, target, &read) {
         return None;
     }
     let bytes = lanes.types(together).into_iter().map(Type::bytes);
     let (widest, narrowest) = (bytes.clone().max()?, bytes.min()?);
     let least = VECTOR_BYTES / narrowest;
-    let picks = Elements::read(&lanes, together).picked > 0;
+    let picks = read.picked > 0;
     let most_in_flight = if picks { PICKED_IN_FLIGHT } else { u32::MAX };
     let in_flight = vectors_in_flight(&lanes, body).min(most_in_flight);
     let usual = (in_flight * VECTOR_BYTES / widest).clamp(least, MOST_LANES);

@@ -38,7 +38,7 @@ impl Scheduler<'_> {
         } in jammed(&self.found.kernel)
         {
             let why = || {
-                let (step, saving) = (request.clone().into(), saving.clone());
+                let (step, saving) = (request.clone().into(), Some(saving.clone()));
                 [Choice::Inside { step, saving }]
             };
             if self.attempt_for(why(), |attempt| attempt.step(request.clone())) {
@@ -62,7 +62,7 @@ impl Scheduler<'_> {
 /// Iterations to make together.
 struct Together {
     request: UnrollAndJam,
-    saving: Option<Saving>,
+    saving: Saving,
     /// The loops around that may be those over tiles.
     tiles: Vec<LoopPath>,
     /// Whether they are all iterations of their loop.
@@ -73,7 +73,7 @@ impl Together {
     /// Elements that are loaded and stored for an iteration then.
     fn moved(&self) -> Option<f64> {
         match self.saving {
-            Some(Saving::Traffic { after, .. }) => Some(after.loads + after.stores),
+            Saving::Traffic { after, .. } => Some(after.loads + after.stores),
             _ => None,
         }
     }
@@ -142,7 +142,7 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
             together = more;
             found.push(Together {
                 request: UnrollAndJam::new(path_to(kernel, target.iter), factor),
-                saving: Some(saving),
+                saving,
                 tiles: tiles(kernel, target, around),
                 goes_away,
             });

@@ -1,10 +1,10 @@
 //! Quotients of lanes by a number that is known: a multiplication, of whose products the upper halves are what counts. The numbers are those of Granlund
 //! and Montgomery, "Division by Invariant Integers using Multiplication", 1994.
 
-use super::value::shuffled;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use super::value::{in_all_lanes, upper_lanes, widened_halves};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
-use strew_affine::BinaryOp;
+use strew_affine::{BinaryOp, Type, Value as Constant};
 
 /// The quotient of each lane of `vector`, of 32 bits, by `divisor`, or the remainder: rounded towards zero, and neither 0 nor 1 nor -1.
 pub(super) fn divided(
@@ -61,8 +61,8 @@ fn bits_of(number: i64) -> i64 {
 
 /// The lower 32 bits of `number` in all lanes.
 fn number(builder: &mut FunctionBuilder<'_>, number: i64) -> Value {
-    let lane = builder.ins().iconst(types::I32, number & 0xffff_ffff);
-    builder.ins().splat(types::I32X4, lane)
+    let lane = Constant::from_bits(Type::I32, number as u64 & 0xffff_ffff);
+    in_all_lanes(builder, lane)
 }
 
 /// The upper halves of the products of lanes.
@@ -72,17 +72,7 @@ fn upper_halves(
     factor: Value,
     is_signed: bool,
 ) -> Value {
-    let products = [false, true].map(|is_high| {
-        let [one, other] = [vector, factor].map(|it| match (is_signed, is_high) {
-            (true, false) => builder.ins().swiden_low(it),
-            (true, true) => builder.ins().swiden_high(it),
-            (false, false) => builder.ins().uwiden_low(it),
-            (false, true) => builder.ins().uwiden_high(it),
-        });
-        builder.ins().imul(one, other)
-    });
-    let numbers = [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31];
-    let [low, high] = products;
-    let upper = shuffled(builder, low, high, numbers);
-    super::value::bits_as(builder, types::I32X4, upper)
+    let [one, other] = [vector, factor].map(|it| widened_halves(builder, it, is_signed));
+    let [low, high] = [0, 1].map(|half| builder.ins().imul(one[half], other[half]));
+    upper_lanes(builder, low, high)
 }

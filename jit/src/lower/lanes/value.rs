@@ -130,24 +130,45 @@ pub(super) fn lower_halves(
 
 /// The first halves of the lanes of two vectors of 64-bit lanes.
 fn lower_lanes(builder: &mut FunctionBuilder<'_>, first: Value, second: Value) -> Value {
+    parts_of_lanes(builder, first, second, 0)
+}
+
+/// The second halves of them.
+pub(super) fn upper_lanes(builder: &mut FunctionBuilder<'_>, first: Value, second: Value) -> Value {
+    parts_of_lanes(builder, first, second, 4)
+}
+
+/// The four bytes of each of these lanes from byte `start` on.
+fn parts_of_lanes(
+    builder: &mut FunctionBuilder<'_>,
+    first: Value,
+    second: Value,
+    start: u8,
+) -> Value {
     let numbers = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
-    let lanes = shuffled(builder, first, second, numbers);
+    let lanes = shuffled(builder, first, second, numbers.map(|it| start + it));
     bits_as(builder, types::I32X4, lanes)
 }
 
 /// Integer lanes, sign- or zero-extended to twice the width.
 fn widened(builder: &mut FunctionBuilder<'_>, vectors: &[Value], is_signed: bool) -> Vec<Value> {
-    let mut wide = Vec::with_capacity(2 * vectors.len());
-    for vector in vectors {
-        let ins = |builder: &mut FunctionBuilder<'_>, is_high| match (is_signed, is_high) {
-            (true, false) => builder.ins().swiden_low(*vector),
-            (true, true) => builder.ins().swiden_high(*vector),
-            (false, false) => builder.ins().uwiden_low(*vector),
-            (false, true) => builder.ins().uwiden_high(*vector),
-        };
-        wide.extend([false, true].map(|is_high| ins(builder, is_high)));
-    }
-    wide
+    let halves = vectors.iter();
+    let halves = halves.flat_map(|vector| widened_halves(builder, *vector, is_signed));
+    halves.collect()
+}
+
+/// The same for the first half of the lanes of one vector, and for the second.
+pub(super) fn widened_halves(
+    builder: &mut FunctionBuilder<'_>,
+    vector: Value,
+    is_signed: bool,
+) -> [Value; 2] {
+    [false, true].map(|is_high| match (is_signed, is_high) {
+        (true, false) => builder.ins().swiden_low(vector),
+        (true, true) => builder.ins().swiden_high(vector),
+        (false, false) => builder.ins().uwiden_low(vector),
+        (false, true) => builder.ins().uwiden_high(vector),
+    })
 }
 
 /// Integer lanes, of which the lower halves are left.

@@ -278,29 +278,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             }
             Expr::Load(access) => InLanes::Each(self.get(access)),
             Expr::Unary(op, operand) => self.unary(*op, operand),
-            Expr::Binary(op, left, right, _) if matches!(op, BinaryOp::Shl | BinaryOp::Shr) => {
-                let left = self.expr(left);
-                let left = self.spread(left, ty);
-                let InLanes::Same(right) = self.expr(right) else {
-                    return InLanes::Each(left);
-                };
-                self.each(left, |builder, it| {
-                    operation::binary(builder, *op, it, right, ty)
-                })
-            }
-            Expr::Binary(op, left, right, _) if let Some(number) = divisor(*op, right) => {
-                let left = self.expr(left);
-                let left = self.spread(left, ty);
-                self.each(left, |builder, it| {
-                    quotient::divided(builder, *op, it, number, ty.is_signed())
-                })
-            }
-            Expr::Binary(op, left, right, _) => {
-                let (left, right) = self.both(left, right, ty);
-                self.pairs(left, right, |builder, left, right| {
-                    operation::binary(builder, *op, left, right, ty)
-                })
-            }
+            Expr::Binary(op, left, right, _) => self.binary(*op, left, right, ty),
             Expr::Compare(op, left, right) => {
                 let of = left.ty(kernel);
                 let (left, right) = self.both(left, right, of);
@@ -336,6 +314,29 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         let first = self.function.iter(iter);
         let builder = &mut self.function.builder;
         InLanes::Each(value::counted(builder, first, ty, self.group.count))
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &'k Expr, right: &'k Expr, ty: Type) -> InLanes {
+        let number = divisor(op, right);
+        if number.is_none() && !matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
+            let (left, right) = self.both(left, right, ty);
+            return self.pairs(left, right, |builder, left, right| {
+                operation::binary(builder, op, left, right, ty)
+            });
+        }
+        let left = self.expr(left);
+        let left = self.spread(left, ty);
+        if let Some(number) = number {
+            return self.each(left, |builder, it| {
+                quotient::divided(builder, op, it, number, ty.is_signed())
+            });
+        }
+        let InLanes::Same(right) = self.expr(right) else {
+            return InLanes::Each(left);
+        };
+        self.each(left, |builder, it| {
+            operation::binary(builder, op, it, right, ty)
+        })
     }
 
     fn unary(&mut self, op: UnaryOp, operand: &'k Expr) -> InLanes {
