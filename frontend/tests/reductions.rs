@@ -270,6 +270,25 @@ fn counting_otherwise_stays_in_order() {
     }
 }
 
+/// Whoever wants the place alone has it decided by the extremum, all that is done to that included.
+#[test]
+fn what_decides_about_a_place_is_kept() {
+    let code = |rest: &str| {
+        lines(&format!(
+            "int big = k[0]; int where = 0; for (int i = 1; i < n; i++) {{ if (k[i] > big) {{ big = k[i]; where = i; }} {rest} }} k[0] = where;"
+        ))
+    };
+    for rest in [
+        "big = big - 10;",
+        "if (m > i) big = 7;",
+        "int less = big / 2; big = less;",
+    ] {
+        let written = code(rest);
+        let sets_big = |line: &String| line.starts_with("big =") || line.starts_with("big reduce");
+        assert!(written.iter().any(sets_big), "{written:?}");
+    }
+}
+
 #[test]
 fn the_place_of_an_extremum_comes_with_it() {
     assert_last(&[

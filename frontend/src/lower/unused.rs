@@ -11,6 +11,9 @@ pub(super) fn remove_unused(kernel: &mut Kernel) {
         for_each_foreign_read(node, &mut |local| {
             *reads.counts.entry(local).or_default() += 1
         });
+        for local in decides_by(node) {
+            *reads.counts.entry(local).or_default() += 1;
+        }
     });
     if let Some(result) = &kernel.result {
         for_each_local(result, &mut |local| {
@@ -40,8 +43,17 @@ struct Reads {
 }
 
 impl Reads {
-    fn is_read(&self, local: LocalId) -> bool {
-        self.written.contains(&local) || self.counts.get(&local).is_some_and(|count| *count > 0)
+    /// Whether somebody but `node` reads `local`.
+    fn is_read(&self, local: LocalId, node: &Node) -> bool {
+        let own = decides_by(node).filter(|it| *it == local).count();
+        let count = self.counts.get(&local);
+        self.written.contains(&local) || count.is_some_and(|count| *count > own)
+    }
+
+    fn forget(&mut self, local: LocalId) {
+        if let Some(count) = self.counts.get_mut(&local) {
+            *count -= 1;
+        }
     }
 }
 
@@ -54,14 +66,11 @@ fn remove(body: &mut Vec<Node>, reads: &mut Reads) {
         }
         let locals = set_by(&node);
         let is_removed = sets_locals_alone(&node)
-            && !locals.iter().any(|it| reads.is_read(*it))
+            && !locals.iter().any(|it| reads.is_read(*it, &node))
             && !node.expressions().into_iter().any(can_fault);
         if is_removed {
-            for_each_foreign_read(&node, &mut |local| {
-                if let Some(count) = reads.counts.get_mut(&local) {
-                    *count -= 1;
-                }
-            });
+            for_each_foreign_read(&node, &mut |local| reads.forget(local));
+            decides_by(&node).for_each(|local| reads.forget(local));
         } else {
             // What is still written is still declared.
             reads.written.extend(locals);
@@ -78,6 +87,16 @@ fn set_by(node: &Node) -> Vec<LocalId> {
         Node::Declare { local, .. } => vec![*local],
         _ => node.places().iter().filter_map(Place::local).collect(),
     }
+}
+
+/// The locals of an update of several places together, such as the least number and where that is: what one of them holds decides what the others
+/// become.
+fn decides_by(node: &Node) -> impl Iterator<Item = LocalId> + '_ {
+    let places = match node {
+        Node::Reduce { places, .. } if places.len() > 1 => places.as_slice(),
+        _ => &[],
+    };
+    places.iter().filter_map(Place::local)
 }
 
 /// Whether the node gives locals values, and does nothing else.
