@@ -4,9 +4,9 @@
 use super::attempt::Attempt;
 use super::nests::{Nests, band};
 use super::{Choice, Scheduler, order};
+use crate::Distribute;
 use crate::distribute::keeps_updates;
 use crate::tree::{self, Nested, find_affine_loop};
-use crate::{Distribute, Expand};
 use strew_affine::visit::{Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node};
 
@@ -67,8 +67,7 @@ fn is_across(kernel: &Kernel, outer: &AffineFor, inner: &AffineFor) -> bool {
 /// The statements of `target` in loops of their own, each around what goes along memory there; `None` if none of those is.
 fn exchanged(attempt: &mut Attempt, target: IterId) -> Option<()> {
     for local in shared(find_affine_loop(attempt.kernel(), target)?) {
-        let name = attempt.kernel().locals[local].name.clone();
-        attempt.step(Expand::new(name, attempt.path(target)))?;
+        attempt.expand(local, target)?;
     }
     let path = attempt.path(target);
     keeps_updates(attempt.kernel(), &path).then_some(())?;
@@ -129,6 +128,21 @@ mod tests {
                 "vectorize(k_2, 2)",
                 "vectorize(k_2_1, 4)",
             ],
+        );
+    }
+
+    /// Where that is out of range and skipped, what reads `s` is, too: of an element of its own it could not know.
+    #[test]
+    fn scalars_that_may_have_no_value_stay_scalars() {
+        schedules(
+            "kernel @k(n: i64, m: i64, b: i64, x: f64[n + 8], y: f64[n], z: f64[m, n]) {
+               affine.for i in 0..n {
+                 let s: f64 = x[i + b]
+                 affine.for t in 0..m { z[t, i] = 1.0 }
+                 y[i] = s
+               }
+             }",
+            &["parallelize(i)"],
         );
     }
 

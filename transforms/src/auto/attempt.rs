@@ -1,9 +1,12 @@
 //! Several steps that are taken together or not at all.
 
 use super::{Choice, Scheduler};
-use crate::{Event, LoopPath, Step};
+use crate::in_range::is_in_range;
+use crate::tree::{self, Nested};
+use crate::{Event, Expand, LoopPath, Step};
 use strew_affine::verify::Verified;
-use strew_affine::{IterId, Kernel};
+use strew_affine::visit::{for_each_load, walk};
+use strew_affine::{Expr, IterId, Kernel, LocalId, Node};
 
 /// Steps that each were accepted, one behind the other.
 pub(super) struct Attempt {
@@ -40,6 +43,24 @@ impl Attempt {
         done
     }
 
+    /// Gives each iteration of the loop over `target` an element of its own in the place of `local`, if all that it is set to is in range: where that is
+    /// skipped, nobody would find what was there before.
+    pub(super) fn expand(&mut self, local: LocalId, target: IterId) -> Option<()> {
+        let kernel = &self.kernel;
+        let Nested { it, around } = tree::loops_over(kernel, &[target]).pop()?;
+        let mut are_read = true;
+        walk(it.body(), &mut |node, inside| {
+            if let Some(value) = set_to(node, local) {
+                let loops = [around.as_slice(), &[it], inside].concat();
+                for_each_load(value, &mut |access| {
+                    are_read &= is_in_range(kernel, &loops, access);
+                });
+            }
+        });
+        let name = kernel.locals[local].name.clone();
+        are_read.then(|| self.step(Expand::new(name, self.path(target))))?
+    }
+
     pub(super) fn kernel(&self) -> &Kernel {
         &self.kernel
     }
@@ -54,6 +75,15 @@ impl Attempt {
         let known = self.taken.last().map_or(0, |(_, it)| it.iters.len());
         let iters = self.kernel.iters.iter().skip(known);
         iters.map(|(iter, _)| iter).collect()
+    }
+}
+
+/// What `node` sets `local` to, if it does.
+fn set_to(node: &Node, local: LocalId) -> Option<&Expr> {
+    match node {
+        Node::Declare { local: it, value } if *it == local => Some(value),
+        Node::Assign { place, value, .. } if place.local() == Some(local) => Some(value),
+        _ => None,
     }
 }
 

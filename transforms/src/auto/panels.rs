@@ -5,9 +5,7 @@ use super::attempt::Attempt;
 use super::nests::{Nests, band};
 use crate::distribute::keeps_updates;
 use crate::tree::find_affine_loop;
-use crate::{
-    Distribute, Expand, Parallelize, Permute, Separate, Sink, Size, Split, StripMine, tree,
-};
+use crate::{Distribute, Parallelize, Permute, Separate, Sink, Size, Split, StripMine, tree};
 use std::collections::BTreeSet;
 use strew_affine::visit::{self, Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place, Variable};
@@ -107,8 +105,7 @@ fn apart_from_beginnings(attempt: &mut Attempt, target: IterId) -> Option<IterId
         return Some(target);
     }
     for local in gathered(body) {
-        let name = attempt.kernel().locals[local].name.clone();
-        attempt.step(Expand::new(name, attempt.path(target)))?;
+        attempt.expand(local, target)?;
     }
     let path = attempt.path(target);
     keeps_updates(attempt.kernel(), &path).then_some(())?;
