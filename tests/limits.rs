@@ -262,6 +262,53 @@ void steps(int64_t t, int64_t n, double x[n]) {
     }
 }
 
+/// All lanes make each turn of the loops inside together, which are long whether sizes say so or an array does.
+#[test]
+fn loops_inside_of_lanes_stop() {
+    const CHAINS: &str = "
+void sized(int64_t t, int64_t n, const int64_t end[1], const float x[n], float y[n]) {
+  for (int64_t i = 0; i < n; i++) {
+    float s = 0;
+    for (int64_t j = 0; j < t; j++)
+      for (int64_t k = 0; k < t; k++)
+        s = s * 0.5f + x[i];
+    y[i] = s;
+  }
+}
+void stored(int64_t t, int64_t n, const int64_t end[1], const float x[n], float y[n]) {
+  for (int64_t i = 0; i < n; i++) {
+    float s = 0;
+    for (int64_t j = 0; j < end[0]; j++)
+      s = s * 0.5f + x[i];
+    y[i] = s;
+  }
+}
+";
+    let program = Compiler::new().compile("chains.c", CHAINS);
+    let program = program.expect("a program");
+    for name in ["sized", "stored"] {
+        let kernel = program.kernel(name).expect("a kernel");
+        let lanes = kernel.compiled().steps().to_string();
+        assert!(lanes.contains("vectorize(i"), "{lanes}");
+        let stop = StopToken::new();
+        let kernel = kernel.threads(1).cancel(stop.clone());
+        let (x, mut y) = (vec![1.0_f32; 64], vec![0.0_f32; 64]);
+        let outcome = std::thread::scope(|scope| {
+            // Hours of work.
+            let call = kernel.bind().value("t", strew::Value::i64(1 << 25));
+            let call = call.array("end", &[1_i64 << 50]).array("x", &x);
+            let call = scope.spawn(|| call.array_mut("y", &mut y).run());
+            while !stop.is_heard() {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            stop.stop();
+            call.join().expect("no panic")
+        });
+        assert!(matches!(outcome, Err(Error::Failure(Failure::Stopped))));
+    }
+}
+
 #[test]
 fn what_was_found_not_to_fail_is_not_left_half_done() {
     const LISTS: &str = "

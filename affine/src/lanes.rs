@@ -1,6 +1,6 @@
 //! Which loops can run several iterations at once in the lanes of vectors, as far as that follows from what they are made of.
 
-use crate::visit::{Loop, for_each_load_of, for_each_local, for_each_local_read, walk};
+use crate::visit::{Loop, for_each_local, for_each_local_read, has_loops, walk};
 use crate::{
     Access, ArrayId, BinaryOp, Combiner, Expr, IterId, Kernel, LocalId, Node, Operand, Order,
     Place, Span, Subscript, Type, UnaryOp, Variable,
@@ -14,6 +14,8 @@ mod distance;
 mod divisor;
 mod gathered;
 mod in_turn;
+mod nested;
+mod shared;
 
 pub use distance::windows;
 pub use divisor::divisor;
@@ -37,11 +39,17 @@ pub enum Obstacle {
     /// Fewer lanes than a vector of the narrowest type has.
     #[error("a vector of `{0}` has {lanes} lanes, more than {given}", lanes = VECTOR_BYTES / .0.bytes(), given = .1)]
     Narrow(Type, u32),
-    /// A loop, a branch that does more than to choose values of scalars and elements, or a local array in it.
+    /// A `while`, a parallel loop, a branch that does more than to choose values of scalars and elements, or a local array in it.
     #[error(
-        "there is more in it than assignments, updates and `let`: a loop, a local array, or a branch that does more than to choose what scalars and elements become"
+        "there is more in it than assignments, updates, `let` and counted loops: a `while`, a parallel loop, a local array, or a branch that does more than to choose what scalars and elements become"
     )]
     Nested,
+    /// A loop in it that has other bounds in other turns.
+    #[error("the loop `{0}` in it does not have the same turns in all lanes")]
+    Inner(String),
+    /// What all turns write to, in a loop around others.
+    #[error("all turns write to one place in `{0}`, and there are loops in it")]
+    Shared(String),
     /// An update on one side of a condition, by this combiner, for which a turn may have to be made again.
     #[error(
         "an update by `{0}` stands under a condition, for which turns may have to be made again, and what else they do cannot be"
@@ -76,6 +84,8 @@ pub struct Lanes<'k> {
     counting: BTreeMap<LocalId, Along>,
     /// How many of the statements.
     together: usize,
+    /// Whether there are loops in it, so that all statements are made together.
+    has_loops: bool,
 }
 
 impl<'k> Lanes<'k> {
@@ -94,6 +104,7 @@ impl<'k> Lanes<'k> {
             varying: BTreeSet::new(),
             counting: BTreeMap::new(),
             together: body.len(),
+            has_loops: has_loops(body),
         };
         let here = kernel.iters[iter].span;
         if target.step() != 1 {
@@ -107,12 +118,12 @@ impl<'k> Lanes<'k> {
             let Err(obstacle) = found.statement(node) else {
                 continue;
             };
-            if found.is_question_alone(node, body) {
+            if !found.has_loops && found.is_question_alone(node, body) {
                 questions += 1;
                 continue;
             }
             let (first, then) = body.split_at(position);
-            if first.len() == questions || !may_follow(first, then) {
+            if found.has_loops || first.len() == questions || !may_follow(first, then) {
                 return Err((obstacle, span_of(node, here)));
             }
             found.together = position;
@@ -159,6 +170,11 @@ impl<'k> Lanes<'k> {
     /// The iterator of the loop.
     pub fn iter(&self) -> IterId {
         self.iter
+    }
+
+    /// Whether there are loops in it. All lanes make each turn of these together.
+    pub fn has_loops(&self) -> bool {
+        self.has_loops
     }
 
     /// The statements of the loop's `body` that are made in lanes, and those behind them that are made turn by turn.
@@ -241,7 +257,7 @@ impl<'k> Lanes<'k> {
                 let mut sides = then.iter().chain(otherwise);
                 sides.try_for_each(|it| self.chosen(it))
             }
-            _ => Err(Obstacle::Nested),
+            _ => self.inner_loop(node),
         }
     }
 
@@ -267,7 +283,9 @@ impl<'k> Lanes<'k> {
                 combiner,
                 values,
                 ..
-            } if (self.gathering(places, combiner).is_some() || self.is_one_of_each(places))
+            } if (self.gathering(places, combiner).is_some()
+                || self.is_one_of_each(places)
+                || self.are_own(places))
                 && places.iter().all(is_there)
                 && !values.iter().any(|it| self.may_fail(it)) =>
             {
@@ -275,6 +293,12 @@ impl<'k> Lanes<'k> {
             }
             _ => Err(Obstacle::Nested),
         }
+    }
+
+    /// Whether `places` are scalars that each lane has.
+    fn are_own(&self, places: &[Place]) -> bool {
+        let mut locals = places.iter().map(Place::local);
+        locals.all(|it| it.is_some_and(|it| self.is_own(it)))
     }
 
     /// Whether `places` are one element, another one in each lane.
@@ -301,6 +325,7 @@ impl<'k> Lanes<'k> {
                 Place::Local(local) if self.is_own(*local) => {
                     types.push(self.kernel.locals[*local].ty);
                 }
+                _ if self.has_loops => return Err(Obstacle::Shared(self.name_of(place))),
                 Place::Element(access) => self.element(access)?,
                 Place::Local(_) => {}
             }
@@ -324,6 +349,9 @@ impl<'k> Lanes<'k> {
     /// An element that is written: a different one in each lane, at a known distance from the one before.
     fn written(&self, access: &Access) -> Result<(), Obstacle> {
         self.element(access)?;
+        if self.has_loops && !self.is_varying(access) {
+            return Err(Obstacle::Shared(self.name(access.array)));
+        }
         let is_apart = !self.is_strided(access) || self.distance(access).is_some_and(|it| it != 0);
         match self.is_varying(access) && is_apart {
             true => Ok(()),
@@ -334,6 +362,9 @@ impl<'k> Lanes<'k> {
     /// Elements lie behind each other, or at one distance.
     fn element(&self, access: &Access) -> Result<(), Obstacle> {
         self.has_vector_type(access)?;
+        if self.has_loops {
+            self.known_place(access)?;
+        }
         for subscript in &access.subscripts {
             match subscript {
                 Subscript::Affine(expr) if self.is_moving(subscript) => {
@@ -355,6 +386,13 @@ impl<'k> Lanes<'k> {
         Ok(())
     }
 
+    fn name_of(&self, place: &Place) -> String {
+        match place {
+            Place::Element(access) => self.name(access.array),
+            Place::Local(local) => self.kernel.locals[*local].name.clone(),
+        }
+    }
+
     fn has_vector_type(&self, access: &Access) -> Result<(), Obstacle> {
         let is_bool = self.kernel.arrays[access.array].element == Type::Bool;
         match is_bool && self.is_varying(access) {
@@ -374,7 +412,9 @@ impl<'k> Lanes<'k> {
         }
         let ty = expr.ty(self.kernel);
         match expr {
-            Expr::Load(access) if self.is_picked(access) => return self.has_vector_type(access),
+            Expr::Load(access) if self.is_picked(access) && !self.has_loops => {
+                return self.has_vector_type(access);
+            }
             Expr::Load(access) => return self.element(access),
             Expr::And(_, right) | Expr::Or(_, right) if self.may_fail(right) => {
                 return Err(Obstacle::Operation(
@@ -437,53 +477,6 @@ impl<'k> Lanes<'k> {
             BinaryOp::Shl | BinaryOp::Shr => ty.bytes() > 1 && !self.varies(right),
             _ => is_lane_operation(op, ty) || divisor(op, right).is_some(),
         }
-    }
-
-    /// An element that is the same in all lanes may be written when the groups are over, so nothing else in `body` may use its array.
-    fn check_elements(&self, body: &[Node]) -> Result<(), Obstacle> {
-        let mut same: Vec<&Access> = Vec::new();
-        walk(body, &mut |node, _| {
-            same.extend(node.written_elements().filter(|it| !self.is_varying(it)));
-        });
-        let mut met = None;
-        let mut look = |access: &Access| {
-            let mut others = same.iter().filter(|it| !std::ptr::eq(**it, access));
-            if others.any(|it| it.array == access.array) {
-                met = Some(access.array);
-            }
-        };
-        walk(body, &mut |node, _| {
-            for_each_load_of(node, &mut look);
-            node.written_elements().for_each(&mut look);
-        });
-        met.map_or(Ok(()), |array| Err(Obstacle::Used(self.name(array))))
-    }
-
-    /// Scalars that are updated are that from lane to lane, by one statement for all lanes before the next statement, so nothing else in
-    /// the loop may look at them meanwhile.
-    fn check_updated(&self, body: &[Node]) -> Result<(), Obstacle> {
-        self.check_elements(body)?;
-        let mut seen = BTreeSet::new();
-        let mut updated = Vec::new();
-        walk(body, &mut |node, _| {
-            updated.extend(node.places().iter().filter_map(Place::local));
-        });
-        for local in updated {
-            if self.is_own(local) {
-                continue;
-            }
-            if !seen.insert(local) {
-                return Err(Obstacle::Used(self.kernel.locals[local].name.clone()));
-            }
-            let mut is_read = false;
-            for node in body {
-                for_each_local_read(node, &mut |it| is_read |= it == local);
-            }
-            if is_read {
-                return Err(Obstacle::Used(self.kernel.locals[local].name.clone()));
-            }
-        }
-        Ok(())
     }
 
     /// The types of what differs from lane to lane in `body`, but for `bool`, whose masks are as wide as what was compared.

@@ -432,3 +432,17 @@ fn sums_of_two_products_behind_a_condition() {
         Turn::new(39, 16, 0),
     );
 }
+
+/// What differs from lane to lane stays in registers while a loop inside runs: a turn loads a coefficient, puts it into all lanes, and multiplies and
+/// adds for two vectors. Two more instructions copy the coefficient, which the sums are made in.
+#[test]
+fn lanes_keep_their_scalars_while_a_loop_inside_runs() {
+    let source = "kernel @k(n: i64, m: i64, x: f64[n], c: f64[m], y: f64[n]) {
+                    affine.for i in 0..n lanes 4 {
+                      var s: f64 = 0.0
+                      affine.for t in 0..m { s = s * x[i] + c[t] }
+                      y[i] = s
+                    }
+                  }";
+    check(source, Turn::new(12, 1, 0));
+}

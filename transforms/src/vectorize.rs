@@ -15,7 +15,7 @@ use strew_affine::verify::Verified;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{Kernel, Node};
 
-/// Runs several iterations of an innermost loop at once, in the lanes of vectors. Those left over at its end run one by one.
+/// Runs several iterations of a loop at once, in the lanes of vectors. Those left over at its end run one by one.
 ///
 /// ```text
 /// affine.for j in 0..d {                    affine.for j in 0..d lanes 4 {
@@ -40,9 +40,24 @@ use strew_affine::{Kernel, Node};
 ///   h[b] reduce(add) 1                              h[b] reduce(add) 1
 /// }                                               }
 /// ```
+///
+/// A loop around others runs in lanes, too, where these have the same turns in all of its iterations and no two of those meet in an element: all lanes
+/// make each turn of the loops inside together, with scalars of their own.
+///
+/// ```text
+/// affine.for i in 0..n {                   affine.for i in 0..n lanes 8 {
+///   var s: f64 = 0.0                         var s: f64 = 0.0
+///   affine.for k in 0..d {                   affine.for k in 0..d {
+///     s = s * x[i] + c[k]              →       s = s * x[i] + c[k]
+///   }                                        }
+///   y[i] = s                                 y[i] = s
+/// }                                        }
+/// ```
+///
+/// Lanes of a loop inside are those of the iterations that are left over.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Vectorize {
-    /// The loop, an `affine.for` or `scf.for` with no loop inside.
+    /// The loop, an `affine.for` or `scf.for`.
     pub target: LoopPath,
     /// How many iterations at once: a power of two, at least as many as a vector of the narrowest type in the loop holds.
     pub lanes: u64,
@@ -122,7 +137,13 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
     });
     written.retain(|it| !found.keeps_apart(target.body(), *it));
     let iterations = Iterations::of(kernel, path, target.iter());
-    iterations.check_in_lanes(|it| written.contains(&it), |it| found.is_varying(it))?;
+    match found.has_loops() {
+        // Statements of a later turn of a loop inside come before those of an earlier one in the next lane.
+        true => iterations.check_kept_apart(|it| written.contains(&it))?,
+        false => {
+            iterations.check_in_lanes(|it| written.contains(&it), |it| found.is_varying(it))?;
+        }
+    }
     Ok(Replacing {
         kernel: kernel.clone(),
         target: target.iter(),
@@ -221,18 +242,86 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
     }
 
     #[test]
-    fn loops_around_loops_and_scattered_elements_have_no_lanes() {
-        let reason = refuses(ROWS, "vectorize(i, 4)", Unproven, "NoLanes");
-        assert_eq!(
-            reason.to_string(),
-            "iterations of `i` cannot run at once in the lanes of vectors: there is more in it than assignments, updates and `let`: a loop, a local array, or a branch that does more than to choose what scalars and elements become"
-        );
+    fn scattered_elements_have_no_lanes() {
         let scatter = "kernel @k(n: i64, key: i32[n], out: f64[n]) {
           affine.for i in 0..n { out[key[i]] reduce(add) 1.0 }
         }";
         let reason = refuses(scatter, "vectorize(i, 4)", Unproven, "NoLanes");
         assert_eq!(reason.labels().len(), 1);
         assert!(reason.to_string().contains("where in `out` a turn is"));
+    }
+
+    fn around_a_loop(inner: &str, body: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, row: i64[n + 1], key: i32[m], x: f32[n], w: f32[m], a: f32[m, n], c: f32[n, 4], y: f32[n]) {{
+               affine.for i in 0..n {{ var s: f32 = 0.0 {inner} {{ {body} }} y[i] = s }}
+             }}"
+        )
+    }
+
+    #[test]
+    fn loops_around_loops_have_lanes() {
+        for (inner, body) in [
+            ("affine.for t in 0..m", "s = s * x[i] + w[t]"),
+            (
+                "affine.for t in 0..m step 2",
+                "s reduce(add) a[t, i] * w[t]",
+            ),
+            ("affine.for t in 1..m", "a[t, i] = a[t - 1, i] + c[i, 2]"),
+            (
+                "scf.for p in row[m]..row[m + 1]",
+                "s reduce(max) x[i] * w[p]",
+            ),
+            ("affine.for t in 0..m", "s reduce(add) a[i64(key[t]), i]"),
+            (
+                "affine.for t in 0..m",
+                "scf.if w[t] < x[i] { s reduce(add) 1.0 } else { s = 0.0 }",
+            ),
+            (
+                "affine.for t in 0..m",
+                "affine.for u in 0..t { s reduce(add) a[u, i] } s = s * 0.5",
+            ),
+            ("affine.for t in 0..m lanes 4", "s reduce(add) w[t] * x[i]"),
+        ] {
+            let source = around_a_loop(inner, body);
+            let lanes = source.replacen("0..n {", "0..n lanes 8 {", 1);
+            accepts(&source, "vectorize(i, 8)", &lanes);
+        }
+    }
+
+    #[test]
+    fn loops_inside_have_the_same_turns_in_all_lanes_and_keep_to_their_own() {
+        for (inner, body, obstacle) in [
+            ("affine.for t in 0..i", "s reduce(add) w[t]", "`t`"),
+            (
+                "scf.for p in row[i]..row[i + 1]",
+                "s reduce(add) w[p]",
+                "`p`",
+            ),
+            ("affine.for t in 0..m", "w[t] reduce(add) x[i]", "`w`"),
+            (
+                "affine.for t in 0..m",
+                "s reduce(add) w[i64(key[t]) + i]",
+                "`w`",
+            ),
+            ("affine.for t in 0..m", "s reduce(add) a[i, t]", "`a`"),
+            ("scf.forall t in 0..m", "a[t, i] = x[i]", "a parallel loop"),
+        ] {
+            let source = around_a_loop(inner, body);
+            let reason = refuses(&source, "vectorize(i, 8)", Unproven, "NoLanes");
+            assert!(reason.to_string().contains(obstacle), "{reason}");
+        }
+    }
+
+    /// In the loop inside, `t = 0` of the second lane comes before `t = 1` of the first one.
+    #[test]
+    fn lanes_that_meet_in_a_loop_inside_are_shown() {
+        for body in ["a[t, i] = a[t, i + 1]", "a[t, i + 1] = a[t + 1, i]"] {
+            let source = around_a_loop("affine.for t in 0..m - 1", body);
+            let source = source.replace("i in 0..n", "i in 0..n - 1");
+            let reason = refuses(&source, "vectorize(i, 4)", Illegal, "Carried");
+            assert!(reason.witness().is_some(), "{body}");
+        }
     }
 
     #[test]

@@ -239,18 +239,23 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         counted: &Counted<'k>,
         done: Block,
     ) -> Result<(), CompileError> {
+        let tail = self.begin_turns(counted, done);
+        self.turn(counted, &tail)
+    }
+
+    /// What comes behind each turn of `counted`, of which the first one is next, and then `done`.
+    pub(super) fn begin_turns(&mut self, counted: &Counted<'k>, done: Block) -> Tail {
         let turn = self.builder.create_block();
         let limit = self.limit(counted, counted.upper);
         let first = [BlockArg::Value(counted.lower)];
         self.builder.ins().jump(turn, &first);
-        let tail = Tail {
+        Tail {
             turn,
             carried: Vec::new(),
             limit: Limit::Value(limit),
             next_fits: counted.meets_end(),
             exit: done,
-        };
-        self.turn(counted, &tail)
+        }
     }
 
     /// A turn, and what comes behind it.

@@ -31,6 +31,20 @@ pub(super) enum Pace {
     ByWorkInside,
 }
 
+/// A loop in strips while it is made.
+pub(super) struct Strips {
+    /// Where a strip begins.
+    begin: Block,
+    /// Where its turns end.
+    edge: Block,
+    /// The value behind those.
+    next: Value,
+    /// Where in the frame the end of all strips is.
+    upper: Value,
+    /// How many turns count as work then, if they do.
+    worked: Option<Value>,
+}
+
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// How often the loop is to look at the stop token, if it is. Loops over computed bounds do, since those can be anything.
     pub(super) fn pace(&self, counted: &Counted<'k>) -> Option<Pace> {
@@ -62,10 +76,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         pace: Pace,
         done: Block,
     ) -> Result<(), CompileError> {
-        let begin = self.builder.create_block();
-        let turn = self.builder.create_block();
-        let edge = self.builder.create_block();
-        let look = self.builder.create_block();
+        let (strips, tail) = self.begin_strips(counted, pace);
+        self.turn(counted, &tail)?;
+        self.end_strips(counted, &strips, done);
+        Ok(())
+    }
+
+    /// What comes before the first turn, and behind each.
+    pub(super) fn begin_strips(&mut self, counted: &Counted<'k>, pace: Pace) -> (Strips, Tail) {
+        let [begin, turn, edge] = [(); 3].map(|()| self.builder.create_block());
         // In a register it would be in the way of what the turns need.
         let upper = self.stack(size_of::<i64>());
         self.keep_in_frame(counted.upper, upper);
@@ -100,20 +119,31 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             next_fits: true,
             exit: edge,
         };
-        self.turn(counted, &tail)?;
-        self.builder.switch_to_block(edge);
-        let upper = self.kept(upper);
-        let more = self.is_turn(counted.step, next, upper);
+        let strips = Strips {
+            begin,
+            edge,
+            next,
+            upper,
+            worked: worked.then_some(turns),
+        };
+        (strips, tail)
+    }
+
+    /// What comes behind the last turn of a strip; behind that of the last one `done` does.
+    pub(super) fn end_strips(&mut self, counted: &Counted<'k>, strips: &Strips, done: Block) {
+        let look = self.builder.create_block();
+        self.builder.switch_to_block(strips.edge);
+        let upper = self.kept(strips.upper);
+        let more = self.is_turn(counted.step, strips.next, upper);
         self.builder.ins().brif(more, look, &[], done, &[]);
         self.builder.set_cold_block(look);
         self.builder.switch_to_block(look);
-        if worked {
+        if let Some(turns) = strips.worked {
             self.add_work(counted, turns);
         }
         self.poll_stop();
-        let again = [BlockArg::Value(next)];
-        self.builder.ins().jump(begin, &again);
-        Ok(())
+        let again = [BlockArg::Value(strips.next)];
+        self.builder.ins().jump(strips.begin, &again);
     }
 
     /// Whether there is a turn at `next`, so much behind another one, which may have wrapped around. What is left to `upper` is, as a number

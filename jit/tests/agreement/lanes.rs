@@ -670,8 +670,8 @@ fn lanes_that_there_are_not_are_refused() {
         ("step 2 lanes 4", "out[j] = a[j]", "does not count by one"),
         (
             "lanes 4",
-            "affine.for i in 0..n { out[j] = a[j] }",
-            "more in it",
+            "affine.for i in 0..j { out[j] = a[j] }",
+            "the loop `i` in it",
         ),
         ("lanes 4", "s = a[j]", "`s` is assigned"),
         ("lanes 4", "var t: bool = a[j] < 1.0", "`t` is assigned"),
@@ -731,7 +731,7 @@ fn lanes_that_there_are_not_are_refused() {
         (
             "lanes 4",
             "let v: f32 = a[j] affine.for i in 0..n { out[key[i]] = v }",
-            "more in it",
+            "all turns write to one place in `out`",
         ),
         (
             "lanes 4",

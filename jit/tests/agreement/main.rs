@@ -14,6 +14,7 @@ mod large;
 mod little;
 mod local_arrays;
 mod masked;
+mod outer_lanes;
 mod picked;
 mod quotients;
 mod random;

@@ -181,6 +181,11 @@ pub enum Saving {
         /// How many lanes each of them has.
         lanes: u32,
     },
+    /// Instructions of the iterations that a loop around it, which runs in lanes, leaves over.
+    LeftOver {
+        /// That loop.
+        by: String,
+    },
     /// Time that sums wait for themselves.
     Chains {
         /// How many of them go on beside each other.
@@ -211,6 +216,10 @@ impl fmt::Display for Saving {
                     "{vectors} of {lanes} lanes at once, so {lanes} iterations are expected to take the instructions of one"
                 )
             }
+            Self::LeftOver { by } => write!(
+                f,
+                "that is for iterations of {by} which fill no vector: in others, each iteration of this loop is made by all lanes"
+            ),
             Self::Chains { together } => write!(
                 f,
                 "sums of {together} iterations go on beside each other, since each waits for itself alone"

@@ -139,7 +139,8 @@ impl Indexed<'_> {
         let turns = most_trips(target, around).filter(|it| *it <= MOST_UNROLLED as u64);
         let runs_in_lanes = |turns: u64| {
             let is_whole = turns.is_multiple_of(u64::from(self.lanes));
-            is_whole && Lanes::of(self.kernel, Loop::Affine(target), self.lanes).is_ok()
+            let lanes = Lanes::of(self.kernel, Loop::Affine(target), self.lanes);
+            is_whole && lanes.is_ok_and(|it| !it.has_loops())
         };
         turns.is_some_and(|it| self.is_apart || !runs_in_lanes(it))
     }

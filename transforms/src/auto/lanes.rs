@@ -137,7 +137,7 @@ fn is_long(target: Loop<'_>) -> bool {
 
 /// Elements that a body reads, or those that it writes.
 #[derive(Default)]
-struct Elements {
+pub(super) struct Elements {
     /// Those of which each lane picks its own.
     picked: usize,
     /// Those that come into vectors, or out of them, one by one, since they lie at a distance.
@@ -148,7 +148,7 @@ struct Elements {
 
 impl Elements {
     /// What is in subscripts comes into no vector.
-    fn read(lanes: &Lanes<'_>, body: &[Node]) -> Self {
+    pub(super) fn read(lanes: &Lanes<'_>, body: &[Node]) -> Self {
         fn add_loads(found: &mut Elements, lanes: &Lanes<'_>, expr: &Expr) {
             match expr {
                 Expr::Load(access) => found.add(lanes, access, lanes.is_near(access)),
@@ -191,7 +191,7 @@ impl Elements {
         }
     }
 
-    fn are_whole(&self) -> bool {
+    pub(super) fn are_whole(&self) -> bool {
         self.picked + self.distant == 0
     }
 }
@@ -250,8 +250,15 @@ fn counts(kernel: &Kernel, body: &[Node]) -> bool {
 /// The innermost loops for which lanes pay, where what they are made of has vector forms.
 pub(super) fn vectorizable(kernel: &Kernel) -> Vec<(Vectorize, Saving)> {
     let loops = tree::loops(kernel).into_iter();
-    let found = loops.filter_map(|Nested { it, .. }| {
+    let found = loops.filter_map(|Nested { it, around }| {
         let count = count(kernel, it)?;
+        let in_lanes = around.into_iter().find(|it| it.lanes() > 1);
+        if let Some(by) = in_lanes {
+            let may_be_left = matches!(by, Loop::Affine(it) if trips(it).is_none());
+            let request = Vectorize::new(path_to(kernel, it.iter()), u64::from(count));
+            let by = kernel.iters[by.iter()].name.clone();
+            return may_be_left.then_some((request, Saving::LeftOver { by }));
+        }
         let lanes = Lanes::of(kernel, it, count).ok()?;
         let types = lanes.types(lanes.split(it.body()).0).into_iter();
         let lanes = VECTOR_BYTES / types.map(Type::bytes).max()?;
@@ -278,9 +285,12 @@ impl Scheduler<'_> {
     }
 }
 
-/// How many lanes pay, if any do.
+/// How many lanes of an innermost loop pay, if any do.
 pub(super) fn count(kernel: &Kernel, target: Loop<'_>) -> Option<u32> {
     let body = target.body();
+    if has_loops(body) {
+        return None;
+    }
     let lanes = Lanes::of(kernel, target, MOST_LANES).ok()?;
     let (together, _) = lanes.split(body);
     let read = Elements::read(&lanes, together);

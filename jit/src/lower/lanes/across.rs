@@ -121,6 +121,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let count = turns.end - turns.start;
         let vectors = self.vectors_of((&rows, inner), group, count);
         let may_stay = group.is_whole(&inner.body)
+            && !group.lanes.has_loops()
             && group.are_few(&inner.body, count)
             && vectors.is_some_and(|it| it <= MOST_VECTORS)
             && rows.iter().all(|it| self.is_proved(it))

@@ -37,10 +37,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// memory.
     pub(super) fn reach_of(&self, lanes: &Lanes<'_>, around: Loop<'k>) -> Option<Reach> {
         let loops = [self.loops.as_slice(), &[around]].concat();
+        let has_loops = lanes.has_loops();
         let (together, _) = lanes.split(around.body());
-        let sure = sure_accesses(together);
+        let mut sure = sure_accesses(together);
+        walk(together, &mut |node, _| {
+            sure.extend(
+                Loop::of(node)
+                    .iter()
+                    .flat_map(|it| sure_accesses(it.body())),
+            );
+        });
         let (mut reach, mut is_safe) = (Reach::Proved, true);
-        let mut look = |access: &Access| {
+        let mut look = |access: &Access, inside: &[Loop<'_>]| {
+            let loops = [loops.as_slice(), inside].concat();
             let is_sure = || sure.iter().any(|it| std::ptr::eq(*it, access));
             if lanes.is_picked(access) {
                 // The first element that is out of range may be that of a later turn than another one.
@@ -57,10 +66,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     (true, _) => {}
                     // What is the same in all lanes is checked once, where the first turn does.
                     (false, false) => {
-                        is_safe &= is_sure() || matches!(subscript, Subscript::Computed(_))
+                        let is_computed = matches!(subscript, Subscript::Computed(_));
+                        is_safe &= is_sure() || is_computed;
                     }
                     (false, true) => {
-                        is_safe &= is_sure() && is_along;
+                        is_safe &= !has_loops && is_sure() && is_along;
                         reach = Reach::Ahead;
                     }
                 }
@@ -70,9 +80,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 |array| matches!(array.stride, Stride::Fixed(bytes) if bytes == declared),
             );
         };
-        walk(together, &mut |node, _| {
-            for_each_load_of(node, &mut look);
-            node.written_elements().for_each(&mut look);
+        walk(together, &mut |node, inside| {
+            for_each_load_of(node, &mut |it| look(it, inside));
+            node.written_elements().for_each(|it| look(it, inside));
         });
         is_safe.then_some(reach)
     }

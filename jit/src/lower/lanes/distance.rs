@@ -3,7 +3,7 @@
 //! Where they are near each other, whole vectors of the array are loaded and picked from. What fills all elements between the lanes is stored in
 //! whole vectors; other elements one by one, since what lies between them may be another thread's.
 
-use super::Row;
+use super::First;
 use super::held::Held;
 use super::value::{per_vector, shuffled, vector};
 use super::vectors::Vectors;
@@ -43,9 +43,14 @@ impl Apart {
 }
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
-    /// The elements of `access`, of which `row` says where they are, `stride` bytes apart.
-    pub(super) fn load_apart(&mut self, access: &Access, row: Row, stride: Value) -> Vec<Value> {
-        let apart = self.apart(access, row, stride);
+    /// The elements of `access`, of which `first` says where they begin, `stride` bytes apart.
+    pub(super) fn load_apart(
+        &mut self,
+        access: &Access,
+        first: First,
+        stride: Value,
+    ) -> Vec<Value> {
+        let apart = self.apart(access, first);
         let each = per_vector(self.element_type(access));
         let is_near = self.shuffles_bytes() && self.group.lanes.is_near(access);
         let lanes = (0..self.group.count).step_by(each as usize);
@@ -55,7 +60,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 let loaded = lanes.filter_map(|it| self.load_each(&apart, it..it + each));
                 loaded.collect()
             }
-            None => self.load_strided(access, row, stride),
+            None => self.load_strided(access, first, stride),
         }
     }
 
@@ -63,23 +68,15 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         shuffles_bytes(self.function.program.module.isa())
     }
 
-    fn apart(&mut self, access: &Access, row: Row, stride: Value) -> Option<Apart> {
+    fn apart(&self, access: &Access, first: First) -> Option<Apart> {
         let distance = self.group.lanes.distance(access)?;
         Some(Apart {
             ty: self.element_type(access),
-            address: self.first_of(row, stride),
-            displacement: row.displacement,
-            flags: row.flags,
+            address: first.address,
+            displacement: first.displacement,
+            flags: first.flags,
             distance,
         })
-    }
-
-    /// Where the element of the first lane is, but for the displacement.
-    fn first_of(&mut self, row: Row, stride: Value) -> Value {
-        let first = self.function.iter(self.iter);
-        let ins = &mut self.function.builder;
-        let distance = ins.ins().imul(first, stride);
-        ins.ins().iadd(row.address, distance)
     }
 
     /// The vector of the lanes from `lane` on, out of vectors of the array.
@@ -121,10 +118,10 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     }
 
     /// Elements at a distance that is not known, one by one.
-    fn load_strided(&mut self, access: &Access, row: Row, stride: Value) -> Vec<Value> {
+    fn load_strided(&mut self, access: &Access, first: First, stride: Value) -> Vec<Value> {
         let ty = self.element_type(access);
         let (count, each) = (self.group.count, per_vector(ty));
-        let mut address = self.first_of(row, stride);
+        let mut address = first.address;
         let ins = &mut self.function.builder;
         let mut vectors = Vec::new();
         for _ in 0..count / each {
@@ -132,7 +129,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             for _ in 0..each {
                 let load = ins
                     .ins()
-                    .load(clif_type(ty), row.flags, address, row.displacement);
+                    .load(clif_type(ty), first.flags, address, first.displacement);
                 lanes.push(load);
                 address = ins.ins().iadd(address, stride);
             }
@@ -157,9 +154,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         self.store_filled(&rows.collect::<Vec<_>>());
     }
 
-    fn place_of(&mut self, access: &Access) -> Option<Apart> {
-        let row = self.group.rows.get(&std::ptr::from_ref(access)).copied()?;
-        self.apart(access, row, row.stride?)
+    fn place_of(&mut self, access: &'k Access) -> Option<Apart> {
+        let first = self.first(access)?;
+        self.apart(access, first)
     }
 
     /// Stores `rows`, of which the first elements of all, then the second ones, and so on, follow each other.

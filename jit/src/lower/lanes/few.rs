@@ -124,12 +124,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let types = group.lanes.types(group.lanes.split(counted.body).0);
         let widest = types.into_iter().map(Type::bytes).max()?;
         let fills = count < group.count && count * widest >= VECTOR_BYTES;
-        let lanes = fills.then(|| Lanes::of(self.program.kernel, counted.around, count).ok());
-        Some(Group::new(
-            lanes??,
-            count,
-            group.reach,
-            group.may_begin_again,
-        ))
+        fills.then(|| self.of_lanes(counted, group, count))?
+    }
+
+    fn of_lanes(&self, counted: &Counted<'k>, group: &Group<'k>, count: u32) -> Option<Group<'k>> {
+        let lanes = Lanes::of(self.program.kernel, counted.around, count).ok()?;
+        Some(Group::new(lanes, count, group.reach, group.may_begin_again))
+    }
+
+    /// A group of the fewest turns that fill a vector of each type, for what is left over where turns take as long as loops do.
+    pub(super) fn narrowest(&self, counted: &Counted<'k>, group: &Group<'k>) -> Option<Group<'k>> {
+        let types = group.lanes.types(group.lanes.split(counted.body).0);
+        let narrowest = types.into_iter().map(Type::bytes).min()?;
+        let count = VECTOR_BYTES / narrowest;
+        let is_narrower = group.lanes.has_loops() && count < group.count;
+        is_narrower.then(|| self.of_lanes(counted, group, count))?
     }
 }

@@ -1,9 +1,9 @@
 //! Elements that stay in vectors from one statement to the next: what is written again, or read, is not stored and loaded in between.
 
-use super::Row;
 use super::vectors::Vectors;
+use super::{First, Row};
 use crate::lower::operation;
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use strew_affine::bounds::greatest_inside;
 use strew_affine::lanes::{Lanes, VECTOR_BYTES};
 use strew_affine::visit::Loop;
@@ -70,55 +70,65 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         }
     }
 
-    /// Where the element of the first lane is, and how far behind `address` each vector begins.
-    fn places(&mut self, access: &Access) -> Option<(Value, Vec<i32>, MemFlagsData)> {
+    /// Where the element of the first lane is.
+    pub(super) fn first(&mut self, access: &'k Access) -> Option<First> {
+        if self.group.lanes.has_loops() {
+            return Some(self.function.first_here(access, self.group));
+        }
         let Row {
             address,
             displacement,
             flags,
+            stride,
             ..
         } = *self.group.rows.get(&std::ptr::from_ref(access))?;
         let bytes = self.element_type(access).bytes();
         let first = self.function.iter(self.iter);
         let known = self.function.constant(first);
         let ins = &mut self.function.builder;
-        let address = match known {
-            Some(0) => address,
-            _ => {
-                let distance = ins
-                    .ins()
-                    .ishl_imm_u(first, i64::from(bytes.trailing_zeros()));
-                ins.ins().iadd(address, distance)
-            }
+        let distance = match (stride, known) {
+            (Some(stride), _) => Some(ins.ins().imul(first, stride)),
+            (None, Some(0)) => None,
+            (None, _) => Some((ins.ins()).ishl_imm_u(first, i64::from(bytes.trailing_zeros()))),
         };
-        let vectors = 0..self.group.count * bytes / VECTOR_BYTES;
-        let behind = vectors.map(|it| displacement.wrapping_add((it * VECTOR_BYTES) as i32));
-        Some((address, behind.collect(), flags))
+        Some(First {
+            address: distance.map_or(address, |it| ins.ins().iadd(address, it)),
+            displacement,
+            flags,
+            stride,
+        })
     }
 
-    fn load(&mut self, access: &Access) -> Vec<Value> {
+    /// How far behind the first element of `access` each of so many vectors begins.
+    fn behind(&self, access: &Access, displacement: i32) -> impl Iterator<Item = i32> + use<> {
+        let bytes = self.element_type(access).bytes();
+        let vectors = 0..self.group.count * bytes / VECTOR_BYTES;
+        vectors.map(move |it| displacement.wrapping_add((it * VECTOR_BYTES) as i32))
+    }
+
+    fn load(&mut self, access: &'k Access) -> Vec<Value> {
         let ty = operation::vector_of(self.element_type(access));
-        let row = self.group.rows.get(&std::ptr::from_ref(access)).copied();
-        if let Some((row, stride)) = row.and_then(|row| Some((row, row.stride?))) {
-            return self.load_apart(access, row, stride);
-        }
-        let Some((address, behind, flags)) = self.places(access) else {
+        let Some(first) = self.first(access) else {
             return Vec::new();
         };
+        if let Some(stride) = first.stride {
+            return self.load_apart(access, first, stride);
+        }
+        let behind = self.behind(access, first.displacement);
         let ins = &mut self.function.builder;
         behind
-            .into_iter()
-            .map(|it| ins.ins().load(ty, flags, address, it))
+            .map(|it| ins.ins().load(ty, first.flags, first.address, it))
             .collect()
     }
 
-    fn store(&mut self, access: &Access, vectors: &[Value]) {
-        let Some((address, behind, flags)) = self.places(access) else {
+    fn store(&mut self, access: &'k Access, vectors: &[Value]) {
+        let Some(first) = self.first(access) else {
             return;
         };
+        let behind = self.behind(access, first.displacement);
         for (vector, behind) in vectors.iter().zip(behind) {
             let ins = self.function.builder.ins();
-            ins.store(flags, *vector, address, behind);
+            ins.store(first.flags, *vector, first.address, behind);
         }
     }
 }

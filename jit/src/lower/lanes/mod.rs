@@ -14,6 +14,7 @@ mod elected;
 mod few;
 mod gather;
 mod held;
+mod inner;
 mod one_by_one;
 mod picked;
 mod quotient;
@@ -94,6 +95,17 @@ struct Row {
     stride: Option<Value>,
 }
 
+/// Where the elements of a group begin.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    /// That of the first lane, but for the displacement.
+    address: Value,
+    displacement: i32,
+    flags: MemFlagsData,
+    /// Bytes from the element of one lane to that of the next, where those do not follow each other.
+    stride: Option<Value>,
+}
+
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// How to run `node` in lanes, where it says so and that is the same.
     pub(super) fn group(&self, around: Loop<'k>) -> Option<Group<'k>> {
@@ -107,8 +119,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let may_begin_again = self.may_begin_again(&lanes, around.body());
         walk(together, &mut |it, _| {
             let places = it.places();
-            is_safe &=
-                self.pages.is_empty() || it.written_elements().all(|it| !lanes.is_strided(it));
+            is_safe &= self.pages.is_empty()
+                || !lanes.has_loops() && it.written_elements().all(|it| !lanes.is_strided(it));
             is_safe &= self.goes_to_memory(places) || self.is_one_in_run(&lanes, places);
             is_safe &= self.may_choose(&lanes, (around, may_begin_again), it);
         });
@@ -213,6 +225,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             group: None,
             ..counted.clone()
         };
+        if let Some(narrowest) = self.narrowest(counted, &group) {
+            return self.groups(&one_by_one, narrowest, done);
+        }
         one_by_one.in_range = self.check_ahead(&one_by_one);
         self.all_turns(&one_by_one, done)
     }
@@ -225,6 +240,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         (turns, otherwise): (Value, Block),
         group: &mut Group<'k>,
     ) {
+        // What fails in a loop inside comes before what fails behind it.
+        if group.lanes.has_loops() {
+            return;
+        }
         self.iters.insert(counted.iter, counted.lower);
         self.loops.push(counted.around);
         let (together, _) = group.lanes.split(counted.body);
@@ -325,16 +344,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             }
             None => self.back((element.address, element.displacement), first, bytes),
         };
-        // Vectors and lanes behind it have room in the displacement, too.
-        let (address, displacement) = match displacement.unsigned_abs() <= MOST_DISPLACED {
-            true => (address, displacement),
-            false => (
-                self.builder
-                    .ins()
-                    .iadd_imm_s(address, i64::from(displacement)),
-                0,
-            ),
-        };
+        let (address, displacement) = self.with_room(address, displacement);
         let row = Row {
             first: self.whole_address(&element),
             address,
@@ -343,6 +353,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             stride,
         };
         group.rows.insert(access, row);
+    }
+
+    /// What lies `displacement` bytes behind `address`. Vectors and lanes behind it have room in the displacement, too.
+    fn with_room(&mut self, address: Value, displacement: i32) -> (Value, i32) {
+        if displacement.unsigned_abs() <= MOST_DISPLACED {
+            return (address, displacement);
+        }
+        let displacement = i64::from(displacement);
+        (self.builder.ins().iadd_imm_s(address, displacement), 0)
     }
 
     /// Bytes from `element`, that of `access` in the turn `first`, to the one of the next turn.

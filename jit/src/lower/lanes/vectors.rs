@@ -91,6 +91,10 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 otherwise,
                 ..
             } => self.choose(condition, [then, otherwise]),
+            Node::AffineFor(_) | Node::ScfFor(_) => self.inner_loop(node),
+            Node::Declare { local, value } if self.group.lanes.has_loops() => {
+                self.function.declare(*local, value);
+            }
             // What is the same in all lanes was declared before, and what has no vector form is in no group.
             _ => {}
         }
@@ -228,7 +232,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     }
 
     /// The scalar in all lanes.
-    fn expr_of(&mut self, local: LocalId) -> InLanes {
+    pub(super) fn expr_of(&mut self, local: LocalId) -> InLanes {
         match self.locals.get(&local) {
             Some(known) => known.clone(),
             // What differs from lane to lane was declared in the group.
@@ -267,6 +271,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     pub(super) fn expr(&mut self, expr: &'k Expr) -> InLanes {
         if let Some(known) = self.group.known.get(&std::ptr::from_ref(expr)) {
             return InLanes::Same(*known);
+        }
+        if self.group.lanes.has_loops() && !self.group.lanes.varies(expr) {
+            return InLanes::Same(self.function.expr(expr));
         }
         let kernel = self.function.program.kernel;
         let ty = expr.ty(kernel);
