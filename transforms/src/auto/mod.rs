@@ -10,6 +10,7 @@ mod lanes;
 mod locality;
 mod nests;
 mod order;
+mod outer_lanes;
 mod panels;
 mod parts;
 mod pivot;
@@ -118,6 +119,7 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
     while let Some(request) = flattening.before_registers(&scheduler.found.kernel) {
         scheduler.consider(Step::Unroll(request));
     }
+    scheduler.use_outer_lanes();
     scheduler.use_registers();
     scheduler.sum_together();
     scheduler.unwrap_ends();

@@ -2,6 +2,7 @@
 
 use super::attempt::Attempt;
 use super::order::{self, Vectors};
+use super::outer_lanes;
 use super::panels;
 use super::pivot;
 use super::profit::{is_shareable, may_be_long};
@@ -485,7 +486,10 @@ fn summed(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option
 fn outermost(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option<()> {
     permute(attempt, band, order)?;
     let first = band.get(*order.first()?)?;
-    attempt.step(Parallelize::new(attempt.path(first.iter)))
+    match outer_lanes::pay(attempt, first.iter) {
+        true => outer_lanes::at_once(attempt, first),
+        false => attempt.step(Parallelize::new(attempt.path(first.iter))),
+    }
 }
 
 /// The same, in tiles of these `sizes`, of which those of the first loop are in groups, if there is a size for these.

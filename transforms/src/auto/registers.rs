@@ -304,7 +304,7 @@ pub(super) fn is_only_sums(target: &AffineFor) -> bool {
 
 /// The arrays of which a loop without loops updates one element alone, or reads what iterations before have written. Private buffers are not
 /// among them: what is assigned to one cannot be combined into its target in order.
-fn kept_in_scalars(kernel: &Kernel) -> BTreeSet<ArrayId> {
+pub(super) fn kept_in_scalars(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut found = BTreeSet::new();
     let mut buffers = BTreeSet::new();
     walk(&kernel.body, &mut |node, _| {
