@@ -84,7 +84,7 @@ pub struct Lanes<'k> {
     counting: BTreeMap<LocalId, Along>,
     /// How many of the statements.
     together: usize,
-    /// Whether there are loops in it, so that all statements are made together.
+    /// Whether there are loops in it.
     has_loops: bool,
 }
 
@@ -123,7 +123,7 @@ impl<'k> Lanes<'k> {
                 continue;
             }
             let (first, then) = body.split_at(position);
-            if found.has_loops || first.len() == questions || !may_follow(first, then) {
+            if first.len() == questions || !may_follow(first, then) {
                 return Err((obstacle, span_of(node, here)));
             }
             found.together = position;
@@ -257,7 +257,7 @@ impl<'k> Lanes<'k> {
                 let mut sides = then.iter().chain(otherwise);
                 sides.try_for_each(|it| self.chosen(it))
             }
-            _ => self.inner_loop(node),
+            _ => self.inside(node),
         }
     }
 

@@ -282,6 +282,10 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
                 "affine.for u in 0..t { s reduce(add) a[u, i] } s = s * 0.5",
             ),
             ("affine.for t in 0..m lanes 4", "s reduce(add) w[t] * x[i]"),
+            (
+                "affine.for t in 0..m",
+                "affine.if (t < n) { s = x[i] } else { s = w[t] }",
+            ),
         ] {
             let source = around_a_loop(inner, body);
             let lanes = source.replacen("0..n {", "0..n lanes 8 {", 1);
@@ -301,6 +305,11 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
             ("affine.for t in 0..m", "w[t] reduce(add) x[i]", "`w`"),
             (
                 "affine.for t in 0..m",
+                "affine.if (t < i) { s = x[i] }",
+                "a branch",
+            ),
+            (
+                "affine.for t in 0..m",
                 "s reduce(add) w[i64(key[t]) + i]",
                 "`w`",
             ),
@@ -311,6 +320,16 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
             let reason = refuses(&source, "vectorize(i, 8)", Unproven, "NoLanes");
             assert!(reason.to_string().contains(obstacle), "{reason}");
         }
+    }
+
+    #[test]
+    fn what_stands_behind_loops_inside_may_meet() {
+        let source = around_a_loop("affine.for t in 0..m", "s = s * x[i] + w[t]");
+        let source = source.replace("y[i] = s", "y[i64(key[0])] reduce(add) s");
+        let lanes = source.replacen("0..n {", "0..n lanes 8 {", 1);
+        accepts(&source, "vectorize(i, 8)", &lanes);
+        let shared = source.replace("s * x[i]", "s * y[i]");
+        refuses(&shared, "vectorize(i, 8)", Unproven, "NoLanes");
     }
 
     /// In the loop inside, `t = 0` of the second lane comes before `t = 1` of the first one.

@@ -5,15 +5,35 @@
 
 use super::{Lanes, Obstacle};
 use crate::visit::Loop;
-use crate::{Access, Node, Subscript};
+use crate::{Access, Condition, Node, Subscript, Variable};
 
 impl Lanes<'_> {
-    /// `node` is a loop that has the same turns in all lanes.
-    pub(super) fn inner_loop(&mut self, node: &Node) -> Result<(), Obstacle> {
-        let inner = match Loop::of(node) {
-            Some(inner @ (Loop::Affine(_) | Loop::Scf(_))) => inner,
-            Some(Loop::Forall(_)) | None => return Err(Obstacle::Nested),
-        };
+    /// `node` is a loop that has the same turns in all lanes, or a branch that all of them take around others.
+    pub(super) fn inside(&mut self, node: &Node) -> Result<(), Obstacle> {
+        match (node, Loop::of(node)) {
+            (_, Some(inner @ (Loop::Affine(_) | Loop::Scf(_)))) => self.inner_loop(inner),
+            (
+                Node::AffineIf {
+                    conditions,
+                    then,
+                    otherwise,
+                },
+                _,
+            ) if self.has_loops && !conditions.iter().any(|it| self.decides(it)) => {
+                let mut statements = then.iter().chain(otherwise);
+                statements.try_for_each(|it| self.statement(it))
+            }
+            _ => Err(Obstacle::Nested),
+        }
+    }
+
+    /// Whether `condition` may hold in one lane and not in another.
+    fn decides(&self, condition: &Condition) -> bool {
+        let iter = Variable::Iter(self.iter);
+        condition.left.mentions(iter) || condition.right.mentions(iter)
+    }
+
+    fn inner_loop(&mut self, inner: Loop<'_>) -> Result<(), Obstacle> {
         if !self.has_the_same_turns(inner) {
             let name = self.kernel.iters[inner.iter()].name.clone();
             return Err(Obstacle::Inner(name));

@@ -93,6 +93,22 @@ fn loops_inside_are_nested_and_follow_each_other() {
 }
 
 #[test]
+fn all_lanes_take_one_side_of_what_the_loops_say() {
+    agrees(
+        "var s: f64 = 0.25
+         affine.for t in 0..m {
+           affine.if (2 * t < m, 3 < n) {
+             let u: f64 = s * 0.5
+             s = u + a[t, i]
+             y[i] reduce(add) u
+           } else { s reduce(max) w[t] k[i] = 3 }
+         }
+         affine.if (0 < m) { var v: f64 = s affine.for q in 0..m { v = v * 0.5 + w[q] } a[0, i] = v }
+         f[i] = f32(s)",
+    );
+}
+
+#[test]
 fn elements_are_written_in_loops_inside() {
     agrees("affine.for t in 1..m { a[t, i] = a[t - 1, i] * 0.5 + a[t, i] }");
     agrees("affine.for t in 0..m { c[i, 1] = c[i, 1] * 0.5 + f32(w[t]) f[i] reduce(add) c[i, 1] }");
@@ -100,6 +116,23 @@ fn elements_are_written_in_loops_inside() {
         "affine.for t in 0..m { scf.if w[t] < x[i] { a[t, i] = 0.0 } y[i] reduce(add) a[t, i] }",
     );
     agrees("affine.for t in 0..m { k[i] = (k[i] << i32(t)) ^ (k[i] >> 1) }");
+}
+
+/// The nearest of what is in `w`, and what goes there; iterations meet there, and in what all of them update.
+#[test]
+fn what_stands_behind_loops_inside_is_made_lane_by_lane() {
+    agrees(
+        "var least: f64 = 1e30 var at: i32 = 0
+         affine.for t in 0..m { (least, at) reduce(argmin) ((x[i] - w[t]) * (x[i] - w[t]), i32(t)) }
+         k[i] = at
+         scf.if least < 2.0 { f[(at + 1) % i32(n)] reduce(add) f32(least) f[0] reduce(add) 1.0 }",
+    );
+    agrees(
+        "var s: f64 = 0.0
+         affine.for t in 0..m { s = s * 0.5 + a[t, i] }
+         let same: i64 = i64(k[n - 1])
+         y[same % n] = s + y[0]",
+    );
 }
 
 /// The first fault is that of the first lane, in the first turn that has one, wherever behind it others have one, too.

@@ -64,19 +64,16 @@ impl Flattening {
         most_turns: impl Fn(&AffineFor, &[Loop<'_>]) -> Option<usize>,
     ) -> Option<Unroll> {
         let size = statements(&kernel.body);
-        let (target, turns) = tree::loops(kernel).into_iter().find_map(|nested| {
+        let (target, request) = tree::loops(kernel).into_iter().find_map(|nested| {
             let Loop::Affine(target) = nested.it else {
                 return None;
             };
             let is_new = !self.settled.contains(&target.iter);
             let most = most_turns(target, &nested.around).filter(|_| is_new)?;
-            let turns = turns_to_flatten(target, most)?;
-            let copies = turns * statements(&target.body);
-            (copies <= MOST_STATEMENTS && size + copies <= MOST_IN_KERNEL)
-                .then_some((target, turns))
+            Some((target, gone(kernel, (target, most), size)?))
         })?;
         self.settle(target.iter);
-        Some(Unroll::new(path_to(kernel, target.iter), turns as u64))
+        Some(request)
     }
 }
 
@@ -142,6 +139,18 @@ fn is_along(access: &Access, iter: IterId) -> bool {
         .is_some_and(|(last, others)| *last == 1 && others.iter().all(|it| *it == 0))
 }
 
+/// The step after which `target` is gone from `kernel`, which has `size` statements, if it has so many turns at most and leaves not too many statements.
+pub(super) fn gone(
+    kernel: &Kernel,
+    (target, most): (&AffineFor, usize),
+    size: usize,
+) -> Option<Unroll> {
+    let turns = turns_to_flatten(target, most)?;
+    let copies = turns * statements(&target.body);
+    let has_room = copies <= MOST_STATEMENTS && size + copies <= MOST_IN_KERNEL;
+    has_room.then(|| Unroll::new(path_to(kernel, target.iter), turns as u64))
+}
+
 /// The number of turns, when they are few and the body is straight: without loops, but for those whose lengths are only known in each
 /// copy, and without arrays that each copy would have of its own.
 fn turns_to_flatten(target: &AffineFor, most: usize) -> Option<usize> {
@@ -170,7 +179,7 @@ fn depends(inner: &AffineFor, iter: IterId) -> bool {
     inner.lanes == 1 && bounds.any(|it| it.mentions(Variable::Iter(iter)))
 }
 
-fn statements(body: &[Node]) -> usize {
+pub(super) fn statements(body: &[Node]) -> usize {
     let mut count = 0;
     visit::walk(body, &mut |_, _| count += 1);
     count
@@ -337,7 +346,8 @@ mod tests {
             "var s: f64 = 0.0 {loops} out[key[e, 0]] reduce(add) s"
         ));
         let unrolled = (0..4).map(|name| format!("unroll(t{name}, 8)"));
-        let steps: Vec<_> = std::iter::once(TILE.to_owned()).chain(unrolled).collect();
+        let steps = std::iter::once(TILE.to_owned()).chain(unrolled);
+        let steps: Vec<_> = steps.chain(["vectorize(e, 8)".to_owned()]).collect();
         schedules(
             &source,
             &steps.iter().map(String::as_str).collect::<Vec<_>>(),

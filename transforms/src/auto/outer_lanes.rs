@@ -5,11 +5,12 @@
 //! lie far from each other.
 
 use super::attempt::Attempt;
+use super::flatten::{gone, statements};
 use super::lanes::{self, Elements};
 use super::order::{accesses, moves};
 use super::registers::kept_in_scalars;
-use super::{Choice, Saving, Scheduler, path_to, trips};
-use crate::{Parallelize, ScalarReplace, Step, StripMine, Vectorize, tree};
+use super::{Choice, MOST_UNROLLED, Saving, Scheduler, path_to, trips};
+use crate::{Parallelize, ScalarReplace, Step, StripMine, Unroll, Vectorize, tree};
 use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
 use strew_affine::visit::{Loop, arrays_written_in, for_each_local_read, has_loops, walk};
@@ -30,6 +31,12 @@ const FEW_POINTS: i64 = 16;
 /// How many iterations of `target`, a loop around others, lanes make at once where that pays.
 fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let lanes = lanes_of(kernel, target)?;
+    let (together, in_turn) = lanes.split(&target.body);
+    let is_short = trips(target).is_some_and(|it| it <= MOST_UNROLLED as u64);
+    // What updates where keys say goes away.
+    if is_short && !in_turn.is_empty() {
+        return None;
+    }
     let inside = loops_inside(target);
     let (innermost, around): (Vec<_>, Vec<_>) = inside.iter().partition(|it| !has_loops(it.body()));
     let is_inner = |it: &Loop<'_>| matches!(it, Loop::Affine(it) if count(kernel, it).is_some());
@@ -47,7 +54,7 @@ fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     if around.into_iter().any(is_inner) || !innermost.into_iter().all(pays) {
         return None;
     }
-    let types = lanes.types(&target.body).into_iter().map(Type::bytes);
+    let types = lanes.types(together).into_iter().map(Type::bytes);
     let (widest, narrowest) = (types.clone().max()?, types.min()?);
     let kept = kept(kernel, &lanes, &inside).max(1);
     let vectors = (MOST_KEPT / kept).clamp(1, IN_FLIGHT).ilog2();
@@ -111,6 +118,21 @@ fn kept(kernel: &Kernel, lanes: &Lanes<'_>, inside: &[Loop<'_>]) -> u32 {
     (scalars.len() + elements.len()) as u32
 }
 
+/// The next innermost loop of few iterations in `target`, beside others or in them, which goes away: what is left of it can run in lanes, or be made lane by
+/// lane where it updates what keys say.
+fn short(kernel: &Kernel, target: &AffineFor) -> Option<Unroll> {
+    let inside = loops_inside(target);
+    if inside.len() == 1 {
+        return None;
+    }
+    let size = statements(&kernel.body);
+    let mut innermost = inside.into_iter().filter(|it| !has_loops(it.body()));
+    innermost.find_map(|it| match it {
+        Loop::Affine(it) => gone(kernel, (it, MOST_UNROLLED), size),
+        Loop::Forall(_) | Loop::Scf(_) => None,
+    })
+}
+
 /// The arrays of which loops in `target` update one element at a time, over and over.
 fn updated(kernel: &Kernel, target: &AffineFor) -> Vec<ArrayId> {
     let kept = kept_in_scalars(kernel);
@@ -120,6 +142,9 @@ fn updated(kernel: &Kernel, target: &AffineFor) -> Vec<ArrayId> {
 
 /// Lets iterations of the loop over `iter` run in lanes if that pays, what loops inside update in scalars.
 fn in_lanes(attempt: &mut Attempt, iter: IterId) -> Option<(Vectorize, Saving)> {
+    while let Some(request) = short(attempt.kernel(), target(attempt.kernel(), iter)?) {
+        attempt.step(request)?;
+    }
     let target = target(attempt.kernel(), iter)?;
     lanes_of(attempt.kernel(), target)?;
     for array in updated(attempt.kernel(), target) {
@@ -130,7 +155,9 @@ fn in_lanes(attempt: &mut Attempt, iter: IterId) -> Option<(Vectorize, Saving)> 
     let kernel = attempt.kernel();
     let target = self::target(kernel, iter)?;
     let count = count(kernel, target)?;
-    let types = lanes_of(kernel, target)?.types(&target.body).into_iter();
+    let found = lanes_of(kernel, target)?;
+    let (together, _) = found.split(&target.body);
+    let types = found.types(together).into_iter();
     let lanes = VECTOR_BYTES / types.map(Type::bytes).max()?;
     let request = Vectorize::new(path_to(kernel, iter), u64::from(count));
     attempt.step(request.clone())?;
@@ -183,5 +210,91 @@ impl Scheduler<'_> {
                 self.tell(Choice::Inside { step, saving });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::auto::tests::schedules;
+
+    /// Loops over points that each compute something in a loop over `m` or `d`.
+    fn points(inside: &str, behind: &str) -> String {
+        format!(
+            "kernel @k(n: i64, m: i64, d: i64, x: f32[n], p: f32[n, 3], q: f32[n, d], row: i64[n + 1], c: f32[m], e: f32[m, 3], g: f32[d], z: f32[m, n], y: f32[n], h: i32[m]) {{
+               affine.for i in 0..n {{ var s: f32 = 0.0 var at: i32 = 0 {inside} {behind} }}
+             }}"
+        )
+    }
+
+    const IN_GROUPS: [&str; 2] = ["strip_mine(i = 64)", "parallelize(i_t)"];
+
+    #[test]
+    fn what_waits_for_itself_does_so_in_lanes() {
+        let horner = points("affine.for t in 0..m { s = s * x[i] + c[t] }", "y[i] = s");
+        let steps = [&IN_GROUPS[..], &["vectorize(i_p, 16)"]];
+        schedules(&horner, &steps.concat());
+    }
+
+    /// What is left over runs in the lanes of the loop inside.
+    #[test]
+    fn sums_keep_their_order_in_lanes() {
+        let window = "kernel @k(n: i64, m: i64, w: f32[m], x: f32[n + m], y: f32[n]) {
+          affine.for i in 0..n { affine.for b in 0..m { y[i] reduce(add) w[b] * x[i + b] } }
+        }";
+        let steps = [
+            &IN_GROUPS[..],
+            &[
+                "scalar_replace(y)",
+                "vectorize(i_p, 16)",
+                "vectorize(b, 16)",
+            ],
+        ];
+        schedules(window, &steps.concat());
+    }
+
+    /// The coordinates of a point stay in registers, wherever they come from.
+    #[test]
+    fn the_nearest_is_found_in_lanes_and_counted_one_by_one() {
+        let nearest = points(
+            "affine.for t in 0..m {
+               var l: f32 = 0.0
+               affine.for r in 0..3 { l reduce(add) (p[i, r] - e[t, r]) * (p[i, r] - e[t, r]) }
+               scf.if l < s { s = l at = i32(t) }
+             }",
+            "h[at] reduce(add) 1",
+        );
+        schedules(
+            &nearest,
+            &[
+                "tile_indirection_using_forall(i, chunks = 8, strategy = auto)",
+                "unroll(r, 3)",
+                "vectorize(i, 8)",
+                "vectorize(t, 4)",
+            ],
+        );
+    }
+
+    #[test]
+    fn loops_inside_that_go_along_rows_run_in_lanes_themselves() {
+        for inside in [
+            "affine.for t in 0..d { s reduce(add) q[i, t] * g[t] }",
+            "affine.for t in 0..d { q[i, t] = q[i, t] * x[i] }",
+        ] {
+            let rows = points(inside, "y[i] = s");
+            let found = crate::test_support::kernel(&rows);
+            let found = crate::auto::auto(&found, &crate::auto::Machine::default(), &mut ());
+            let steps = found.schedule.to_string();
+            assert!(steps.contains("vectorize(t"), "{steps}");
+            assert!(!steps.contains("vectorize(i"), "{steps}");
+        }
+    }
+
+    #[test]
+    fn loops_inside_of_other_lengths_keep_iterations_apart() {
+        let lists = points(
+            "scf.for t in row[i]..row[i + 1] { s = s * 0.5 + c[t] }",
+            "y[i] = s",
+        );
+        schedules(&lists, &["parallelize(i)"]);
     }
 }

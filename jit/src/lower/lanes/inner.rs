@@ -1,5 +1,5 @@
-//! Loops inside of one that runs in lanes: all lanes make each turn together, and scalars that differ from lane to lane stay in vectors from one
-//! turn to the next.
+//! Loops inside of one that runs in lanes, and branches that all lanes take: all lanes make each turn together, and scalars that differ from lane to
+//! lane stay in vectors from one turn to the next.
 
 use super::value::InLanes;
 use super::vectors::Vectors;
@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, walk};
-use strew_affine::{Access, LocalId, Node, Place};
+use strew_affine::{Access, Condition, LocalId, Node, Place};
 
 /// A scalar of each lane that a loop sets.
 struct Carried {
@@ -26,7 +26,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             return;
         };
         self.store_held(|_| true);
-        let carried = self.carry(counted.body);
+        let carried = self.carry([counted.body]);
         let ins = &mut self.function.builder;
         let [preheader, done] = [(); 2].map(|()| ins.create_block());
         let (lower, upper) = (counted.lower, counted.upper);
@@ -60,23 +60,55 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         self.function.loops.push(counted.around);
         self.function.turning.push((counted.iter, conditions));
         self.function.begin_turn(counted, iter);
-        self.take_up(carried);
-        let outside: BTreeSet<_> = self.locals.keys().copied().collect();
-        counted.body.iter().for_each(|node| self.statement(node));
-        self.store_held(|_| true);
-        self.put_down(carried);
-        self.locals.retain(|it, _| outside.contains(it));
+        self.block(counted.body, carried);
         self.function.tail(counted, iter, tail);
         self.function.turning.pop();
         self.function.loops.pop();
     }
 
-    /// The scalars of lanes that `body` sets and that were there before, as variables that hold what they are.
-    fn carry(&mut self, body: &[Node]) -> Vec<Carried> {
+    /// The one of both `sides` that all lanes take.
+    pub(super) fn one_side(&mut self, conditions: &'k [Condition], sides: [&'k [Node]; 2]) {
+        self.store_held(|_| true);
+        let carried = self.carry(sides);
+        let condition = self.function.affine_conditions(conditions);
+        self.function.conditions += 1;
+        let ins = &mut self.function.builder;
+        let [then, otherwise, join] = [(); 3].map(|()| ins.create_block());
+        ins.ins().brif(condition, then, &[], otherwise, &[]);
+        let mark = self.function.mark();
+        for (block, body) in [then, otherwise].into_iter().zip(sides) {
+            let function = &mut *self.function;
+            function.builder.switch_to_block(block);
+            let lanes = i64::from(self.group.count);
+            let lanes = function.builder.ins().iconst(types::I64, lanes);
+            function.count_updates(body, Some(lanes));
+            self.block(body, &carried);
+            self.function.forget_since(mark);
+            self.function.builder.ins().jump(join, &[]);
+        }
+        self.function.conditions -= 1;
+        self.function.builder.switch_to_block(join);
+        self.take_up(&carried);
+    }
+
+    /// The statements of a block, which begins and ends with what the variables of `carried` hold.
+    fn block(&mut self, body: &'k [Node], carried: &[Carried]) {
+        self.take_up(carried);
+        let outside: BTreeSet<_> = self.locals.keys().copied().collect();
+        body.iter().for_each(|node| self.statement(node));
+        self.store_held(|_| true);
+        self.put_down(carried);
+        self.locals.retain(|it, _| outside.contains(it));
+    }
+
+    /// The scalars of lanes that `blocks` set and that were there before, as variables that hold what they are.
+    fn carry<const N: usize>(&mut self, blocks: [&[Node]; N]) -> Vec<Carried> {
         let mut set = BTreeSet::new();
-        walk(body, &mut |node, _| {
-            set.extend(node.places().iter().filter_map(Place::local));
-        });
+        for block in blocks {
+            walk(block, &mut |node, _| {
+                set.extend(node.places().iter().filter_map(Place::local));
+            });
+        }
         set.retain(|it| self.locals.contains_key(it));
         let carried = set.into_iter().map(|local| {
             let vectors = self.vectors_of(local).into_iter();

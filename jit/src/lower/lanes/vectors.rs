@@ -92,6 +92,11 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 ..
             } => self.choose(condition, [then, otherwise]),
             Node::AffineFor(_) | Node::ScfFor(_) => self.inner_loop(node),
+            Node::AffineIf {
+                conditions,
+                then,
+                otherwise,
+            } => self.one_side(conditions, [then, otherwise]),
             Node::Declare { local, value } if self.group.lanes.has_loops() => {
                 self.function.declare(*local, value);
             }
