@@ -27,7 +27,7 @@ use crate::tile::Tile;
 use crate::tile_indirection::TileIndirection;
 use crate::tile_reduction::TileReduction;
 use crate::unroll::{Unroll, UnrollAndJam};
-use crate::vectorize::Vectorize;
+use crate::vectorize::{Vectorize, check_lanes_kept};
 use crate::{Event, LoopPath, Observer, Reason};
 use std::fmt;
 use strew_affine::Kernel;
@@ -158,7 +158,12 @@ impl Step {
     /// The reason why the step is declined.
     pub fn apply(&self, kernel: &Verified) -> Result<Verified, Reason> {
         let after = self.transform().apply(kernel)?;
-        verify_after(kernel, after).map_err(|violations| broken(violations, kernel))
+        let after = verify_after(kernel, after).map_err(|violations| broken(violations, kernel))?;
+        // Its plan has looked at the loop, and it leaves others alone.
+        if !matches!(self, Self::Vectorize(_)) {
+            check_lanes_kept(kernel, &after)?;
+        }
+        Ok(after)
     }
 
     /// The same, while `observer` watches; `index` is the position in the schedule.

@@ -6,7 +6,7 @@ use crate::fold::folded_inside;
 use crate::reason::checked_number;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::{Nested, Replacing};
+use crate::tree::{self, Nested, Replacing};
 use crate::{LoopPath, Reason};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -41,8 +41,10 @@ use strew_affine::{Kernel, Node};
 /// }                                               }
 /// ```
 ///
-/// A loop around others runs in lanes, too, where these have the same turns in all of its iterations and no two of those meet in an element: all lanes
-/// make each turn of the loops inside together, with scalars of their own.
+/// A loop around others runs in lanes, too, where these have the same turns in all of its iterations and no two of those meet in an element that is written
+/// before the last of them ends: all lanes make each turn of the loops inside together, with scalars of their own. Behind the loops, from the first
+/// statement on that updates what lanes have in common, or is where a key of its own says, iterations go on one by one. A later step that changes what is
+/// made at once has to be legal for these, too.
 ///
 /// ```text
 /// affine.for i in 0..n {                   affine.for i in 0..n lanes 8 {
@@ -122,6 +124,16 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
     let path = &request.target;
     address::check_no_lanes(target.lanes(), path)?;
     let lanes = checked_number("the number of lanes", request.lanes, 2..=Vectorize::MOST)?;
+    check(kernel, (target, path), lanes)?;
+    Ok(Replacing {
+        kernel: kernel.clone(),
+        target: target.iter(),
+        replacement: vec![in_lanes(target, lanes)],
+    })
+}
+
+/// That `target`, called `path`, may run in so many lanes.
+fn check(kernel: &Kernel, (target, path): (Loop<'_>, &LoopPath), lanes: u32) -> Result<(), Reason> {
     let found = Lanes::of(kernel, target, lanes).map_err(|(obstacle, span)| Reason::NoLanes {
         path: path.clone(),
         obstacle,
@@ -139,16 +151,35 @@ fn plan_as_written(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Re
     let iterations = Iterations::of(kernel, path, target.iter());
     match found.has_loops() {
         // Statements of a later turn of a loop inside come before those of an earlier one in the next lane.
-        true => iterations.check_kept_apart(|it| written.contains(&it))?,
-        false => {
-            iterations.check_in_lanes(|it| written.contains(&it), |it| found.is_varying(it))?;
+        true => iterations.check_kept_apart(|it| written.contains(&it)),
+        false => iterations.check_in_lanes(|it| written.contains(&it), |it| found.is_varying(it)),
+    }
+}
+
+/// That loops which run in lanes in `after` may do so. Where a step has left one whose statements are made at once as they were `before`, nothing needs to be
+/// asked again; but one that takes the loops out of it lets lanes make more of it at once.
+pub(crate) fn check_lanes_kept(before: &Kernel, after: &Kernel) -> Result<(), Reason> {
+    let in_lanes = |kernel| tree::loops_where(kernel, |it, _| it.lanes() > 1);
+    let changed = in_lanes(after);
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let known = in_lanes(before);
+    for Nested { it, .. } in changed {
+        let was = known.iter().find(|was| was.it.iter() == it.iter());
+        let is_kept = |was: &Nested<'_>| made_at_once(before, was.it) == made_at_once(after, it);
+        if !was.is_some_and(is_kept) {
+            let path = LoopPath::new([after.iters[it.iter()].name.as_str()]);
+            check(after, (it, &path), it.lanes())?;
         }
     }
-    Ok(Replacing {
-        kernel: kernel.clone(),
-        target: target.iter(),
-        replacement: vec![in_lanes(target, lanes)],
-    })
+    Ok(())
+}
+
+/// How many of the statements of `target` are made at once in lanes, and whether loops are among them; none in those of a loop that is in none.
+fn made_at_once(kernel: &Kernel, target: Loop<'_>) -> Option<(usize, bool)> {
+    let lanes = Lanes::of(kernel, target, target.lanes()).ok()?;
+    Some((lanes.split(target.body()).0.len(), lanes.has_loops()))
 }
 
 fn in_lanes(target: Loop<'_>, lanes: u32) -> Node {
@@ -330,6 +361,24 @@ kernel @rows(n: i64, m: i32, d: i32, seg: i32[n], x: f32[n, d], out: f32[m, d]) 
         accepts(&source, "vectorize(i, 8)", &lanes);
         let shared = source.replace("s * x[i]", "s * y[i]");
         refuses(&shared, "vectorize(i, 8)", Unproven, "NoLanes");
+    }
+
+    /// Without the loop, the statements behind it would be made at once, in which iterations meet.
+    #[test]
+    fn what_is_made_one_after_the_other_stays_so() {
+        let source = "kernel @k(n: i64, x: i32[n], w: i32[3], z: i32[n + 1], h: i32[1]) {
+          affine.for i in 0..n {
+            var s: i32 = x[i]
+            affine.for k in 0..3 { s = s * 3 + w[k] }
+            h[0] reduce(add) s
+            z[i + 1] = z[i] + s
+          }
+        }";
+        let reason = refuses(source, "vectorize(i, 8); unroll(k, 3)", Illegal, "Carried");
+        assert!(reason.to_string().contains("`z`"), "{reason}");
+        let apart = source.replace("z[i] + s", "s");
+        let kernel = crate::test_support::kernel(&apart);
+        crate::test_support::apply(&kernel, "vectorize(i, 8); unroll(k, 3)");
     }
 
     /// In the loop inside, `t = 0` of the second lane comes before `t = 1` of the first one.

@@ -1,8 +1,9 @@
 //! Loops of which several iterations run at once, in the lanes of vectors: groups of whole vectors first, then one by one what is left.
 //!
 //! What a group checks does not differ between its lanes, so the first fault in the order of the loop is still the first: subscripts
-//! that go along with the lanes were proved before the call, or are looked at before the first group, for all of them. Where one may be
-//! out of range, and where updates do not just go to memory, the loop runs as if nothing had been said of lanes.
+//! that go along with the lanes were proved before the call, or are looked at before the first group, for all of them; with loops inside they
+//! were proved, and what is the same in all lanes is checked where it stands. Where one may be out of range, and where updates do not just
+//! go to memory, the loop runs as if nothing had been said of lanes.
 
 mod across;
 mod ahead;
