@@ -28,8 +28,15 @@ const POINTS: i64 = 64;
 /// The same where there are not many.
 const FEW_POINTS: i64 = 16;
 
+/// How many lanes there are.
+struct Count {
+    all: u32,
+    /// In a vector of the widest type.
+    of_vector: u32,
+}
+
 /// How many iterations of `target`, a loop around others, lanes make at once where that pays.
-fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
+fn count(kernel: &Kernel, target: &AffineFor) -> Option<Count> {
     let lanes = lanes_of(kernel, target)?;
     let (together, in_turn) = lanes.split(&target.body);
     let is_short = trips(target).is_some_and(|it| it <= MOST_UNROLLED as u64);
@@ -38,20 +45,7 @@ fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
         return None;
     }
     let inside = loops_inside(target);
-    let (innermost, around): (Vec<_>, Vec<_>) = inside.iter().partition(|it| !has_loops(it.body()));
-    let is_inner = |it: &Loop<'_>| matches!(it, Loop::Affine(it) if count(kernel, it).is_some());
-    let written = arrays_written_in(&target.body);
-    let is_whole = |access: &&Access| {
-        let stays = inside.iter().all(|it| !moves(access, it.iter()));
-        !lanes.is_strided(access) || stays && !written.contains(&access.array)
-    };
-    let differs = |node: &Node| node.expressions().iter().any(|it| lanes.varies(it));
-    let pays = |it: &Loop<'_>| {
-        accesses(it.body()).iter().all(is_whole)
-            && it.body().iter().any(differs)
-            && !lanes_inside_pay(kernel, *it)
-    };
-    if around.into_iter().any(is_inner) || !innermost.into_iter().all(pays) {
+    if !pay_inside(kernel, &lanes, target, &inside) {
         return None;
     }
     let types = lanes.types(together).into_iter().map(Type::bytes);
@@ -59,10 +53,30 @@ fn count(kernel: &Kernel, target: &AffineFor) -> Option<u32> {
     let kept = kept(kernel, &lanes, &inside).max(1);
     let vectors = (MOST_KEPT / kept).clamp(1, IN_FLIGHT).ilog2();
     let least = VECTOR_BYTES / narrowest;
-    let usual = ((VECTOR_BYTES / widest) << vectors).clamp(least, MOST_LANES);
-    let all = trips(target).and_then(|it| u32::try_from(it).ok());
-    let count = all.map_or(usual, |all| usual.min(1 << all.max(1).ilog2()));
-    (count >= least).then_some(count)
+    let of_vector = VECTOR_BYTES / widest;
+    let usual = (of_vector << vectors).clamp(least, MOST_LANES);
+    let trips = trips(target).and_then(|it| u32::try_from(it).ok());
+    let all = trips.map_or(usual, |trips| usual.min(1 << trips.max(1).ilog2()));
+    (all >= least).then_some(Count { all, of_vector })
+}
+
+/// Whether no loop `inside` of `target` is better in lanes than that, and innermost ones find their elements side by side, or the same ones in all turns.
+fn pay_inside(kernel: &Kernel, lanes: &Lanes<'_>, target: &AffineFor, inside: &[Loop<'_>]) -> bool {
+    let written = arrays_written_in(&target.body);
+    let is_whole = |access: &&Access| {
+        let stays = inside.iter().all(|it| !moves(access, it.iter()));
+        !lanes.is_strided(access) || stays && !written.contains(&access.array)
+    };
+    let differs = |node: &Node| node.expressions().iter().any(|it| lanes.varies(it));
+    inside.iter().all(|it| match it {
+        _ if !has_loops(it.body()) => {
+            accesses(it.body()).iter().all(is_whole)
+                && it.body().iter().any(differs)
+                && !lanes_inside_pay(kernel, *it)
+        }
+        Loop::Affine(it) => count(kernel, it).is_none(),
+        Loop::Forall(_) | Loop::Scf(_) => true,
+    })
 }
 
 fn lanes_of<'k>(kernel: &'k Kernel, target: &'k AffineFor) -> Option<Lanes<'k>> {
@@ -154,15 +168,14 @@ fn in_lanes(attempt: &mut Attempt, iter: IterId) -> Option<(Vectorize, Saving)> 
     }
     let kernel = attempt.kernel();
     let target = self::target(kernel, iter)?;
-    let count = count(kernel, target)?;
-    let found = lanes_of(kernel, target)?;
-    let (together, _) = found.split(&target.body);
-    let types = found.types(together).into_iter();
-    let lanes = VECTOR_BYTES / types.map(Type::bytes).max()?;
-    let request = Vectorize::new(path_to(kernel, iter), u64::from(count));
+    let Count { all, of_vector } = count(kernel, target)?;
+    let request = Vectorize::new(path_to(kernel, iter), u64::from(all));
     attempt.step(request.clone())?;
-    let vectors = count / lanes.max(1);
-    Some((request, Saving::Lanes { vectors, lanes }))
+    let saving = Saving::Lanes {
+        vectors: all / of_vector.max(1),
+        lanes: of_vector,
+    };
+    Some((request, saving))
 }
 
 fn target(kernel: &Kernel, iter: IterId) -> Option<&AffineFor> {

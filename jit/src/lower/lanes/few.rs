@@ -30,7 +30,10 @@ impl Group<'_> {
     pub(super) fn are_few(&self, body: &[Node], turns: i64) -> bool {
         let count = i64::from(self.count);
         // Statements that are made turn by turn take other places by turns in lanes than behind them.
-        let are_few = self.is_whole(body) && turns / count <= MOST_GROUPS && !has_sums(body, self);
+        let are_few = self.is_whole(body)
+            && !self.lanes.has_loops()
+            && turns / count <= MOST_GROUPS
+            && !has_sums(body, self);
         turns == count || are_few
     }
 

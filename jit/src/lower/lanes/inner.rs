@@ -184,20 +184,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn first_here(&mut self, access: &'k Access, group: &Group<'k>) -> First {
         let element = self.element(access);
         let (address, displacement) = self.with_room(element.address, element.displacement);
-        let bytes = self.program.kernel.arrays[access.array].element.bytes();
-        let distance = group
-            .lanes
-            .is_strided(access)
-            .then(|| group.lanes.distance(access));
-        let stride = distance.flatten().map(|elements| {
-            let bytes = elements.wrapping_mul(i64::from(bytes));
-            self.builder.ins().iconst(types::I64, bytes)
-        });
         First {
             address,
             displacement,
             flags: unaligned(element.flags),
-            stride,
+            stride: self.known_stride(access, group),
         }
     }
 }

@@ -327,16 +327,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let first = turns.first;
         let bytes = self.program.kernel.arrays[access.array].element.bytes();
         let element = self.element(access);
-        let stride = group
-            .lanes
-            .is_strided(access)
-            .then(|| match group.lanes.distance(access) {
-                Some(elements) => {
-                    let bytes = elements.wrapping_mul(i64::from(bytes));
-                    self.builder.ins().iconst(types::I64, bytes)
-                }
-                None => self.stride(access, (&element, first), group),
-            });
+        let known = self.known_stride(access, group);
+        let is_strided = group.lanes.is_strided(access);
+        let stride =
+            known.or_else(|| is_strided.then(|| self.stride(access, (&element, first), group)));
         let (address, displacement) = match stride {
             Some(stride) => {
                 let before = self.builder.ins().imul(first, stride);
@@ -363,6 +357,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         let displacement = i64::from(displacement);
         (self.builder.ins().iadd_imm_s(address, displacement), 0)
+    }
+
+    /// Bytes from an element of `access` to that of the next turn, if these do not follow each other and lie at a distance that is a number.
+    fn known_stride(&mut self, access: &Access, group: &Group<'k>) -> Option<Value> {
+        let bytes = self.program.kernel.arrays[access.array].element.bytes();
+        let is_strided = group.lanes.is_strided(access);
+        let elements = is_strided.then(|| group.lanes.distance(access))??;
+        let bytes = elements.wrapping_mul(i64::from(bytes));
+        Some(self.builder.ins().iconst(types::I64, bytes))
     }
 
     /// Bytes from `element`, that of `access` in the turn `first`, to the one of the next turn.
