@@ -68,23 +68,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 combiner,
                 values,
                 ..
-            } => match places.as_slice() {
-                [place, ..]
-                    if let Some(held) = self.group.gathered.get(&std::ptr::from_ref(place)) =>
-                {
-                    self.gather(held, values);
-                }
-                [place] if self.is_own(place) => {
-                    let ty = self.function.type_of(place);
-                    let held = |vectors: &mut Self| vectors.held(place);
-                    let combined = self.combined((combiner, ty), held, values);
-                    self.replace(place, combined);
-                }
-                [first, others @ ..] if places.iter().all(|it| self.is_own(it)) => {
-                    self.replace_together(combiner, (first, others), values);
-                }
-                _ => self.update_scalars(places, combiner, values),
-            },
+            } => self.update(places, combiner, values),
             Node::ScfIf {
                 condition,
                 then,
@@ -102,6 +86,25 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             }
             // What is the same in all lanes was declared before, and what has no vector form is in no group.
             _ => {}
+        }
+    }
+
+    /// `places` of each lane, or what all of them have in common.
+    fn update(&mut self, places: &'k [Place], combiner: &'k Combiner, values: &'k [Expr]) {
+        match places {
+            [place, ..] if let Some(held) = self.group.gathered.get(&std::ptr::from_ref(place)) => {
+                self.gather(held, values);
+            }
+            [place] if self.is_own(place) => {
+                let ty = self.function.type_of(place);
+                let held = |vectors: &mut Self| vectors.held(place);
+                let combined = self.combined((combiner, ty), held, values);
+                self.replace(place, combined);
+            }
+            [first, others @ ..] if places.iter().all(|it| self.is_own(it)) => {
+                self.replace_together(combiner, (first, others), values);
+            }
+            _ => self.update_scalars(places, combiner, values),
         }
     }
 
