@@ -279,6 +279,36 @@ fn little_that_cannot_fail_runs_where_it_stands() {
     assert!(told(40, |it| it.cancel(StopToken::abandoning())).0);
 }
 
+/// Lanes of the loop inside are those of iterations that are left over: they make nothing twice as fast.
+#[test]
+fn lanes_of_a_loop_inside_do_not_count_again() {
+    let source = "void f(long n, long m, const float w[m], const float x[n + m], float y[n]) {
+      for (long i = 0; i < n; i++) {
+        float s = 0;
+        for (long b = 0; b < m; b++) s += w[b] * x[i + b];
+        y[i] = s;
+      }
+    }";
+    let program = Compiler::new().compile("f.c", source).expect("a program");
+    let kernel = program.kernel("f").expect("a kernel").threads(2);
+    let steps = kernel.compiled().steps().to_string();
+    for lanes in ["vectorize(i_p, 16)", "vectorize(b, 16)"] {
+        assert!(steps.contains(lanes), "{steps}");
+    }
+    let is_little = |n: usize| {
+        let (w, x, mut y) = (vec![0.5_f32; 25], vec![1.0_f32; n + 25], vec![0.0_f32; n]);
+        let call = kernel.bind().array("w", &w).array("x", &x);
+        let report = call
+            .array_mut("y", &mut y)
+            .run_with_report()
+            .expect("a run");
+        assert_eq!(y, vec![12.5; n]);
+        report.record.why == Why::Little
+    };
+    assert!(is_little(1000));
+    assert!(!is_little(60_000));
+}
+
 /// A loop that asks for memory as it runs leaves nothing half done where there is none.
 #[test]
 fn what_may_want_for_memory_is_handed_to_the_runtime() {
