@@ -305,8 +305,8 @@ fn lanes_of_a_loop_inside_do_not_count_again() {
         assert_eq!(y, vec![12.5; n]);
         report.record.why == Why::Little
     };
-    assert!(is_little(1000));
-    assert!(!is_little(60_000));
+    assert!(is_little(200));
+    assert!(!is_little(16_000));
 }
 
 /// A loop that asks for memory as it runs leaves nothing half done where there is none.
