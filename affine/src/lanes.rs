@@ -516,10 +516,13 @@ impl<'k> Lanes<'k> {
 /// How many turns of `target` make each of its statements at once: as many as it has lanes, or one where some are made turn by turn. Where a loop inside
 /// has lanes for what is left over, it is about as many of its turns that are made at once instead.
 pub fn turns_at_once(kernel: &Kernel, target: Loop<'_>) -> u32 {
-    let mut loops = Vec::new();
-    walk(target.body(), &mut |node, _| loops.extend(Loop::of(node)));
-    let has_others = loops.iter().any(|it| it.lanes() > 1);
-    let is_whole = |lanes: Lanes<'_>| !has_others && lanes.split(target.body()).1.is_empty();
+    let is_whole = |lanes: Lanes<'_>| {
+        let mut is_whole = lanes.split(target.body()).1.is_empty();
+        walk(target.body(), &mut |node, _| {
+            is_whole &= Loop::of(node).is_none_or(|it| it.lanes() == 1);
+        });
+        is_whole
+    };
     match target.lanes() {
         1 => 1,
         count if Lanes::of(kernel, target, count).is_ok_and(is_whole) => count,

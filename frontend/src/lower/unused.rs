@@ -8,12 +8,9 @@ use strew_affine::{BinaryOp, Expr, Kernel, LocalId, Node, Place};
 pub(super) fn remove_unused(kernel: &mut Kernel) {
     let mut reads = Reads::default();
     strew_affine::visit::walk(&kernel.body, &mut |node, _| {
-        for_each_foreign_read(node, &mut |local| {
+        for_each_read(node, &mut |local| {
             *reads.counts.entry(local).or_default() += 1
         });
-        for local in decides_by(node) {
-            *reads.counts.entry(local).or_default() += 1;
-        }
     });
     if let Some(result) = &kernel.result {
         for_each_local(result, &mut |local| {
@@ -49,12 +46,6 @@ impl Reads {
         let count = self.counts.get(&local);
         self.written.contains(&local) || count.is_some_and(|count| *count > own)
     }
-
-    fn forget(&mut self, local: LocalId) {
-        if let Some(count) = self.counts.get_mut(&local) {
-            *count -= 1;
-        }
-    }
 }
 
 /// From the last to the first, so that what only something removed read is removed too.
@@ -69,8 +60,11 @@ fn remove(body: &mut Vec<Node>, reads: &mut Reads) {
             && !locals.iter().any(|it| reads.is_read(*it, &node))
             && !node.expressions().into_iter().any(can_fault);
         if is_removed {
-            for_each_foreign_read(&node, &mut |local| reads.forget(local));
-            decides_by(&node).for_each(|local| reads.forget(local));
+            for_each_read(&node, &mut |local| {
+                if let Some(count) = reads.counts.get_mut(&local) {
+                    *count -= 1;
+                }
+            });
         } else {
             // What is still written is still declared.
             reads.written.extend(locals);
@@ -120,13 +114,13 @@ pub(super) fn may_divide_by_zero(op: BinaryOp, divisor: &Expr) -> bool {
     matches!(op, BinaryOp::Div | BinaryOp::Rem) && divisor.as_divisor().is_none()
 }
 
-/// Every local that the node itself reads; one that it sets does not count as read by that.
-fn for_each_foreign_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
+/// Every local that the node itself reads; one that it sets does not count as read by that, unless it decides about others.
+fn for_each_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
     let own = set_by(node);
-    let mut visit = |local| {
+    for_each_local_read(node, &mut |local| {
         if !own.contains(&local) {
             visit(local);
         }
-    };
-    for_each_local_read(node, &mut visit);
+    });
+    decides_by(node).for_each(visit);
 }

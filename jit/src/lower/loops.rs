@@ -33,7 +33,22 @@ pub(super) struct Counted<'k> {
     pub(super) divided: Vec<Divided>,
 }
 
-impl Counted<'_> {
+impl<'k> Counted<'k> {
+    /// The turns of `around` from `lower` up to `upper`, one by one.
+    pub(super) fn of(around: Loop<'k>, (lower, upper): (Value, Value)) -> Self {
+        Self {
+            iter: around.iter(),
+            around,
+            lower,
+            upper,
+            step: around.step(),
+            body: around.body(),
+            group: None,
+            in_range: Vec::new(),
+            divided: Vec::new(),
+        }
+    }
+
     /// Whether the last turn ends where the loop does, so that the value behind it fits. Groups of turns are whole.
     pub(super) fn meets_end(&self) -> bool {
         self.step == 1 || self.group.is_some()
@@ -81,18 +96,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let (lower, upper) = self.within_columns(node.iter, lower, upper);
         let upper = self.within_rows(node.iter, lower, upper);
         let upper = self.checked_turns(node, lower, upper);
-        let counted = Counted {
-            iter: node.iter,
-            around: Loop::Affine(node),
-            lower,
-            upper,
-            step: node.step,
-            body: &node.body,
-            group: self.group(Loop::Affine(node)),
-            in_range: Vec::new(),
-            divided: Vec::new(),
-        };
-        self.counted(counted)
+        let group = self.group(Loop::Affine(node));
+        let counted = Counted::of(Loop::Affine(node), (lower, upper));
+        self.counted(Counted { group, ..counted })
     }
 
     pub(super) fn scf_for(&mut self, node: &'k ScfFor) -> Result<(), CompileError> {
@@ -100,35 +106,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.count_turns(node);
             return Ok(());
         }
-        let counted = Counted {
-            iter: node.iter,
-            around: Loop::Scf(node),
-            lower: self.expr(&node.lower),
-            upper: self.expr(&node.upper),
-            step: node.step,
-            body: &node.body,
-            group: self.group(Loop::Scf(node)),
-            in_range: Vec::new(),
-            divided: Vec::new(),
-        };
-        self.counted(counted)
+        let bounds = (self.expr(&node.lower), self.expr(&node.upper));
+        let group = self.group(Loop::Scf(node));
+        let counted = Counted::of(Loop::Scf(node), bounds);
+        self.counted(Counted { group, ..counted })
     }
 
     pub(super) fn counted(&mut self, mut counted: Counted<'k>) -> Result<(), CompileError> {
         if self.stage_loop(&counted) {
             return Ok(());
         }
-        let (lower, upper) = (counted.lower, counted.upper);
-        let preheader = self.builder.create_block();
-        let done = self.builder.create_block();
-        if self.known_turns(&counted).is_some() {
-            self.builder.ins().jump(preheader, &[]);
-        } else {
-            let some = self.builder.ins().icmp(IntCC::SignedLessThan, lower, upper);
-            self.builder.ins().brif(some, preheader, &[], done, &[]);
-        }
-        self.builder.switch_to_block(preheader);
-        let turns = self.turns(lower, upper, counted.step);
+        let done = self.enter(&counted);
+        let turns = self.turns(counted.lower, counted.upper, counted.step);
         self.count_updates(counted.body, Some(turns));
         self.forget_set_in(counted.body);
         self.scoped(|function| match counted.group.clone() {
@@ -143,6 +132,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         })?;
         self.builder.switch_to_block(done);
         Ok(())
+    }
+
+    /// Goes on where `counted` has a turn at least; where it has none, in the block that comes behind it.
+    pub(super) fn enter(&mut self, counted: &Counted<'k>) -> Block {
+        let [preheader, done] = [(); 2].map(|()| self.builder.create_block());
+        if self.known_turns(counted).is_some() {
+            self.builder.ins().jump(preheader, &[]);
+        } else {
+            let below = IntCC::SignedLessThan;
+            let some = (self.builder.ins()).icmp(below, counted.lower, counted.upper);
+            self.builder.ins().brif(some, preheader, &[], done, &[]);
+        }
+        self.builder.switch_to_block(preheader);
+        done
     }
 
     /// All turns of a loop that runs, none of them together; `done` comes next.

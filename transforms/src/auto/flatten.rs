@@ -63,14 +63,13 @@ impl Flattening {
         kernel: &Kernel,
         most_turns: impl Fn(&AffineFor, &[Loop<'_>]) -> Option<usize>,
     ) -> Option<Unroll> {
-        let size = statements(&kernel.body);
         let (target, request) = tree::loops(kernel).into_iter().find_map(|nested| {
             let Loop::Affine(target) = nested.it else {
                 return None;
             };
             let is_new = !self.settled.contains(&target.iter);
             let most = most_turns(target, &nested.around).filter(|_| is_new)?;
-            Some((target, gone(kernel, (target, most), size)?))
+            Some((target, gone(kernel, target, most)?))
         })?;
         self.settle(target.iter);
         Some(request)
@@ -139,15 +138,11 @@ fn is_along(access: &Access, iter: IterId) -> bool {
         .is_some_and(|(last, others)| *last == 1 && others.iter().all(|it| *it == 0))
 }
 
-/// The step after which `target` is gone from `kernel`, which has `size` statements, if it has so many turns at most and leaves not too many statements.
-pub(super) fn gone(
-    kernel: &Kernel,
-    (target, most): (&AffineFor, usize),
-    size: usize,
-) -> Option<Unroll> {
+/// The step after which `target` is gone from `kernel`, if it has so many turns at most and leaves not too many statements.
+pub(super) fn gone(kernel: &Kernel, target: &AffineFor, most: usize) -> Option<Unroll> {
     let turns = turns_to_flatten(target, most)?;
     let copies = turns * statements(&target.body);
-    let has_room = copies <= MOST_STATEMENTS && size + copies <= MOST_IN_KERNEL;
+    let has_room = copies <= MOST_STATEMENTS && statements(&kernel.body) + copies <= MOST_IN_KERNEL;
     has_room.then(|| Unroll::new(path_to(kernel, target.iter), turns as u64))
 }
 
@@ -179,7 +174,7 @@ fn depends(inner: &AffineFor, iter: IterId) -> bool {
     inner.lanes == 1 && bounds.any(|it| it.mentions(Variable::Iter(iter)))
 }
 
-pub(super) fn statements(body: &[Node]) -> usize {
+fn statements(body: &[Node]) -> usize {
     let mut count = 0;
     visit::walk(body, &mut |_, _| count += 1);
     count

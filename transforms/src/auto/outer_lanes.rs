@@ -5,7 +5,7 @@
 //! lie far from each other.
 
 use super::attempt::Attempt;
-use super::flatten::{gone, statements};
+use super::flatten::gone;
 use super::lanes::{self, Elements};
 use super::order::{accesses, moves};
 use super::registers::kept_in_scalars;
@@ -139,10 +139,9 @@ fn short(kernel: &Kernel, target: &AffineFor) -> Option<Unroll> {
     if inside.len() == 1 {
         return None;
     }
-    let size = statements(&kernel.body);
     let mut innermost = inside.into_iter().filter(|it| !has_loops(it.body()));
     innermost.find_map(|it| match it {
-        Loop::Affine(it) => gone(kernel, (it, MOST_UNROLLED), size),
+        Loop::Affine(it) => gone(kernel, it, MOST_UNROLLED),
         Loop::Forall(_) | Loop::Scf(_) => None,
     })
 }

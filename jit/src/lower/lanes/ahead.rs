@@ -41,15 +41,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let (together, _) = lanes.split(around.body());
         let mut sure = sure_accesses(together);
         walk(together, &mut |node, _| {
-            sure.extend(
-                Loop::of(node)
-                    .iter()
-                    .flat_map(|it| sure_accesses(it.body())),
-            );
+            if let Some(inner) = Loop::of(node) {
+                sure.extend(sure_accesses(inner.body()));
+            }
         });
         let (mut reach, mut is_safe) = (Reach::Proved, true);
-        let mut look = |access: &Access, inside: &[Loop<'_>]| {
-            let loops = [loops.as_slice(), inside].concat();
+        let mut look = |access: &Access, loops: &[Loop<'_>]| {
             let is_sure = || sure.iter().any(|it| std::ptr::eq(*it, access));
             if lanes.is_picked(access) {
                 // The first element that is out of range may be that of a later turn than another one.
@@ -57,7 +54,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 return;
             }
             for subscript in &access.subscripts {
-                let is_proved = self.program.checks.is_proved(subscript, &loops);
+                let is_proved = self.program.checks.is_proved(subscript, loops);
                 let is_along = match subscript {
                     Subscript::Affine(expr) => lanes.follows(expr),
                     Subscript::Computed(expr) => lanes.goes_along(expr),
@@ -66,8 +63,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     (true, _) => {}
                     // What is the same in all lanes is checked once, where the first turn does.
                     (false, false) => {
-                        let is_computed = matches!(subscript, Subscript::Computed(_));
-                        is_safe &= is_sure() || is_computed;
+                        is_safe &= is_sure() || matches!(subscript, Subscript::Computed(_))
                     }
                     (false, true) => {
                         is_safe &= !has_loops && is_sure() && is_along;
@@ -81,8 +77,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             );
         };
         walk(together, &mut |node, inside| {
-            for_each_load_of(node, &mut |it| look(it, inside));
-            node.written_elements().for_each(|it| look(it, inside));
+            let loops = [loops.as_slice(), inside].concat();
+            for_each_load_of(node, &mut |it| look(it, &loops));
+            node.written_elements().for_each(|it| look(it, &loops));
         });
         is_safe.then_some(reach)
     }

@@ -6,8 +6,7 @@ use super::vectors::Vectors;
 use super::{First, Group, unaligned};
 use crate::lower::function::FunctionLowering;
 use crate::lower::loops::{Counted, Tail};
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, types};
 use cranelift_frontend::Variable;
 use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, walk};
@@ -27,12 +26,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         };
         self.store_held(|_| true);
         let carried = self.carry([counted.body]);
-        let ins = &mut self.function.builder;
-        let [preheader, done] = [(); 2].map(|()| ins.create_block());
-        let (lower, upper) = (counted.lower, counted.upper);
-        let some = ins.ins().icmp(IntCC::SignedLessThan, lower, upper);
-        ins.ins().brif(some, preheader, &[], done, &[]);
-        ins.switch_to_block(preheader);
+        let done = self.function.enter(&counted);
         let mark = self.function.mark();
         self.count_turns(&counted);
         self.function.forget_set_in(counted.body);
@@ -125,12 +119,6 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         carried.collect()
     }
 
-    fn vectors_of(&mut self, local: LocalId) -> Vec<Value> {
-        let ty = self.function.program.kernel.locals[local].ty;
-        let held = self.expr_of(local);
-        self.spread(held, ty)
-    }
-
     fn take_up(&mut self, carried: &[Carried]) {
         for it in carried {
             let vectors = it.vectors.iter();
@@ -167,17 +155,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             Node::ScfFor(it) => (self.expr(&it.lower), self.expr(&it.upper)),
             _ => return None,
         };
-        Some(Counted {
-            iter: around.iter(),
-            around,
-            lower,
-            upper,
-            step: around.step(),
-            body: around.body(),
-            group: None,
-            in_range: Vec::new(),
-            divided: Vec::new(),
-        })
+        Some(Counted::of(around, (lower, upper)))
     }
 
     /// Where the elements of `access` begin in this turn of a group with loops, wherever in these it stands.

@@ -172,11 +172,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     fn held(&mut self, place: &'k Place) -> Vec<Value> {
         match place {
             Place::Element(access) => self.get(access),
-            Place::Local(local) => {
-                let ty = self.function.type_of(place);
-                let held = self.expr_of(*local);
-                self.spread(held, ty)
-            }
+            Place::Local(local) => self.vectors_of(*local),
         }
     }
 
@@ -239,8 +235,15 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         }
     }
 
+    /// What the scalar is in all lanes, as vectors.
+    pub(super) fn vectors_of(&mut self, local: LocalId) -> Vec<Value> {
+        let ty = self.function.program.kernel.locals[local].ty;
+        let held = self.expr_of(local);
+        self.spread(held, ty)
+    }
+
     /// The scalar in all lanes.
-    pub(super) fn expr_of(&mut self, local: LocalId) -> InLanes {
+    fn expr_of(&mut self, local: LocalId) -> InLanes {
         match self.locals.get(&local) {
             Some(known) => known.clone(),
             // What differs from lane to lane was declared in the group.
