@@ -475,12 +475,8 @@ impl FunctionLowering<'_, '_, '_> {
     }
 
     fn proved_index(&mut self, expr: &AffineExpr) -> Index {
-        Index {
-            value: self.affine_terms(expr),
-            constant: expr.constant(),
-            ty: Type::I64,
-            proved: true,
-        }
+        let (value, constant) = self.terms_and_constant(expr);
+        Index::in_range(value, constant)
     }
 
     /// As unsigned numbers, negative indices are beyond every extent, and so are those above the largest `i64`.

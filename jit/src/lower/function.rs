@@ -9,7 +9,7 @@ use super::early::Early;
 use super::emit::StreamValue;
 use super::exit::Exits;
 use super::known::{Known, Mark};
-use super::lanes::Across;
+use super::lanes::{Across, Behind};
 use super::marks::MarksValue;
 use super::offsets::Offsets;
 use super::pages::PagesValue;
@@ -85,6 +85,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) tables: Vec<Tables>,
     /// The lane that is lowered, where statements of a loop in lanes are made turn by turn.
     pub(super) lane: usize,
+    /// Which turn that is.
+    pub(super) behind: Option<Behind>,
     /// What of private buffers is filled.
     pub(super) pages: Vec<PagesValue>,
     /// The private buffers that updates are only checked for.
@@ -200,6 +202,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             partials: Vec::new(),
             tables: Vec::new(),
             lane: 0,
+            behind: None,
             pages: Vec::new(),
             checked: BTreeSet::new(),
             deciding: None,
@@ -350,12 +353,15 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     }
 
     pub(super) fn nodes(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {
+        self.with_offsets(nodes, |function| function.all_of(nodes))
+    }
+
+    /// The same, where it was said before which subscripts are checked together.
+    pub(super) fn all_of(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {
         let oob = self.program.oob;
-        self.with_offsets(nodes, |function| {
-            nodes.iter().try_for_each(|node| match oob {
-                Oob::Error => function.statement(node),
-                Oob::Skip => function.skippable(node),
-            })
+        nodes.iter().try_for_each(|node| match oob {
+            Oob::Error => self.statement(node),
+            Oob::Skip => self.skippable(node),
         })
     }
 

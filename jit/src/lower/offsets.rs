@@ -101,11 +101,7 @@ impl FunctionLowering<'_, '_, '_> {
         bound: &AffineExpr,
         extent: Value,
     ) -> Option<(&'e Expr, i64, Value)> {
-        let (base, constant) = self.base_of(subscript)?;
-        let is_meant = base.ty(self.program.kernel) == Type::I32;
-        let mut offsets = self.offsets.iter().filter(|_| is_meant);
-        let offsets = offsets.find(|it| it.has((base, constant), bound))?;
-        let (least, most) = (offsets.least, offsets.most);
+        let (base, (least, most)) = self.base_checked_together(subscript, bound)?;
         let ins = &mut self.builder;
         // A sum beyond the type has wrapped.
         let end = ins.ins().iadd_imm_s(extent, -most);
@@ -114,6 +110,19 @@ impl FunctionLowering<'_, '_, '_> {
         let count = ins.ins().iadd_imm_s(end, least);
         let none = ins.ins().iconst(types::I64, 0);
         Some((base, -least, ins.ins().smax(count, none)))
+    }
+
+    /// That integer, and the least and the most of what is added to it.
+    pub(super) fn base_checked_together<'e>(
+        &self,
+        subscript: &'e Subscript,
+        bound: &AffineExpr,
+    ) -> Option<(&'e Expr, (i64, i64))> {
+        let (base, constant) = self.base_of(subscript)?;
+        let is_meant = base.ty(self.program.kernel) == Type::I32;
+        let mut offsets = self.offsets.iter().filter(|_| is_meant);
+        let offsets = offsets.find(|it| it.has((base, constant), bound))?;
+        Some((base, (offsets.least, offsets.most)))
     }
 
     /// What `subscript` adds a constant to, and that constant.

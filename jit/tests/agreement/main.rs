@@ -8,6 +8,7 @@ mod divided;
 mod extrema;
 mod folded;
 mod guards;
+mod keys_in_lanes;
 mod known;
 mod lanes;
 mod large;

@@ -77,7 +77,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     fn update_together(&mut self, statements: &OneByOne<'_, 'k>) -> Result<(), CompileError> {
         self.lanes(statements, 0..1, |function| {
-            function.nodes(statements.in_turn)
+            function.statements_of_lane(statements)
         })?;
         self.lanes(statements, 1..statements.group.count, |function| {
             for node in statements.in_turn {
@@ -91,11 +91,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let last = statements.group.count - 1;
         let runs = self.leave_runs();
         self.lanes(statements, 0..last, |function| {
-            function.nodes(statements.in_turn)
+            function.statements_of_lane(statements)
         })?;
         self.runs = runs;
         self.lanes(statements, last..last + 1, |function| {
-            function.nodes(statements.in_turn)
+            function.statements_of_lane(statements)
         })
     }
 }

@@ -16,6 +16,7 @@ mod few;
 mod gather;
 mod held;
 mod inner;
+mod looked;
 mod one_by_one;
 mod picked;
 mod quotient;
@@ -31,6 +32,7 @@ pub(super) use across::Across;
 use ahead::{Reach, Turns};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use gather::{Gathered, InRegisters};
+pub(super) use one_by_one::Behind;
 use one_by_one::OneByOne;
 use settle::Progress;
 use std::collections::BTreeMap;
@@ -410,6 +412,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         (iter, body): (IterId, &'k [Node]),
     ) -> Result<(), CompileError> {
         let (together, in_turn) = group.lanes.split(body);
+        let keys = self.keys_to_look_at(in_turn);
         let locals = self.with_offsets_of_lanes(together, |function| {
             let mut vectors = Vectors {
                 function,
@@ -421,21 +424,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 progress: Progress::default(),
                 looked: Vec::new(),
                 meant: None,
+                keys: &keys,
             };
             together.iter().for_each(|node| vectors.statement(node));
             vectors.store_held(|_| true);
             vectors.locals
         });
-        let one_by_one = OneByOne {
+        let mut one_by_one = OneByOne {
             group,
             iter,
             together,
             in_turn,
             locals,
+            keys,
+            looked: Vec::new(),
         };
         match in_turn.is_empty() {
             true => Ok(()),
-            false => self.lanes_one_by_one(&one_by_one),
+            false => self.lanes_one_by_one(&mut one_by_one),
         }
     }
 }

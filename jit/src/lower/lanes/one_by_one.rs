@@ -1,13 +1,14 @@
 //! What the lanes of a group make one after the other.
 
 use super::Group;
+use super::looked::{Key, Looked};
 use super::value::{self, InLanes};
 use crate::CompileError;
 use crate::lower::function::{Binding, FunctionLowering};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use strew_affine::{Expr, IterId, LocalId, Node};
+use strew_affine::{AffineExpr, Expr, IterId, LocalId, Node};
 
 /// The statements of a group of turns that each lane makes for itself.
 #[derive(Debug)]
@@ -19,20 +20,63 @@ pub(super) struct OneByOne<'a, 'k> {
     pub(super) in_turn: &'k [Node],
     /// What the scalars are in the lanes.
     pub(super) locals: BTreeMap<LocalId, InLanes>,
+    /// The scalars that are looked at in all lanes before the first of them.
+    pub(super) keys: Vec<Key<'k>>,
+    /// Those that were.
+    pub(super) looked: Vec<Looked<'k>>,
+}
+
+/// A turn of the loop of `iter` that comes some turns behind the one in which it is `first`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::lower) struct Behind {
+    iter: IterId,
+    first: Value,
+    turns: i64,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
+    /// The value of `expr` without some constant, and that constant: what lies a number of turns behind the first lane is a constant further.
+    pub(in crate::lower) fn terms_and_constant(&mut self, expr: &AffineExpr) -> (Value, i64) {
+        let Some(behind) = self.behind else {
+            return (self.affine_terms(expr), expr.constant());
+        };
+        let step = expr.split_off(behind.iter).map(|(step, _)| step);
+        let further =
+            step.and_then(|it| it.checked_mul(behind.turns)?.checked_add(expr.constant()));
+        match further {
+            Some(constant) if constant != expr.constant() => {
+                let turn = self.iters.insert(behind.iter, behind.first);
+                let terms = self.affine_terms(expr);
+                self.iters.extend(turn.map(|it| (behind.iter, it)));
+                (terms, constant)
+            }
+            _ => (self.affine_terms(expr), expr.constant()),
+        }
+    }
+
     pub(super) fn lanes_one_by_one(
+        &mut self,
+        statements: &mut OneByOne<'_, 'k>,
+    ) -> Result<(), CompileError> {
+        self.with_offsets_of_lanes(statements.in_turn, |function| {
+            statements.looked = function.look_at_keys(statements);
+            let statements = &*statements;
+            match function.keys_of_runs(statements) {
+                Some(keys) => function.together_or_not(statements, &keys),
+                None => function.lanes(statements, 0..statements.group.count, |function| {
+                    function.statements_of_lane(statements)
+                }),
+            }
+        })
+    }
+
+    /// Makes the statements of one lane.
+    pub(super) fn statements_of_lane(
         &mut self,
         statements: &OneByOne<'_, 'k>,
     ) -> Result<(), CompileError> {
-        let all = 0..statements.group.count;
-        match self.keys_of_runs(statements) {
-            Some(keys) => self.together_or_not(statements, &keys),
-            None => self.lanes(statements, all, |function| {
-                function.nodes(statements.in_turn)
-            }),
-        }
+        self.keep_looked(&statements.looked, self.lane);
+        self.all_of(statements.in_turn)
     }
 
     /// Makes something of each of these `lanes`.
@@ -66,7 +110,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             _ => self.builder.ins().iadd_imm_s(first, i64::from(number)),
         };
         self.iters.insert(iter, turn);
+        let behind = Behind {
+            iter,
+            first,
+            turns: i64::from(number),
+        };
+        let around = self.behind.replace(behind);
         let made = self.scoped(|function| make(function, turn));
+        self.behind = around;
         self.iters.insert(iter, first);
         made
     }

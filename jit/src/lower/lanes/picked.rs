@@ -5,12 +5,10 @@ use super::ahead::Turns;
 use super::value;
 use super::vectors::Vectors;
 use crate::lower::function::FunctionLowering;
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::Value;
 use std::collections::BTreeSet;
 use strew_affine::visit::{for_each_load_in_subscripts, for_each_local_in_subscripts};
 use strew_affine::{Access, AffineExpr, Expr, Node, Type};
-use strew_runtime::abi::Status;
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Looks whether all that the subscripts of `access` are computed from is in range.
@@ -83,28 +81,11 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         in_range
     }
 
-    /// Leaves unless `base`, a 32-bit integer, is one of `count` numbers from `first` on in all lanes.
-    fn look(&mut self, base: &'k Expr, (first, count): (i64, Value)) {
+    /// Leaves unless `base`, a 32-bit integer, is in `range` in all lanes: the first number, and how many there are.
+    fn look(&mut self, base: &'k Expr, range: (i64, Value)) {
         let lanes = self.expr(base);
         let lanes = self.spread(lanes, Type::I32);
-        let ins = &mut self.function.builder;
-        let first = ins.ins().iconst(types::I32, first);
-        let first = ins.ins().splat(types::I32X4, first);
-        let count = ins.ins().ireduce(types::I32, count);
-        let count = ins.ins().splat(types::I32X4, count);
-        let below = lanes.into_iter().map(|vector| {
-            let number = ins.ins().isub(vector, first);
-            ins.ins().icmp(IntCC::UnsignedLessThan, number, count)
-        });
-        let below: Vec<_> = below.collect();
-        let all = below
-            .into_iter()
-            .reduce(|one, other| ins.ins().band(one, other));
-        if let Some(all) = all {
-            let all = ins.ins().vall_true(all);
-            let outside = ins.ins().icmp_imm_s(IntCC::Equal, all, 0);
-            self.function.leave_with(outside, Status::Fault);
-        }
+        self.function.look_in_lanes(&lanes, range);
     }
 
     /// What declares the scalars that the subscripts of `access` are computed from.

@@ -5,6 +5,7 @@ use super::super::function::FunctionLowering;
 use super::super::operation;
 use super::Group;
 use super::held::Held;
+use super::looked::Key;
 use super::quotient;
 use super::settle::Progress;
 use super::value::{self, InLanes};
@@ -39,11 +40,24 @@ pub(super) struct Vectors<'a, 'p, 'k, 'f> {
     pub(super) looked: Vec<(&'k Expr, &'k AffineExpr)>,
     /// The condition that statements are on a side of.
     pub(super) meant: Option<(InLanes, Side)>,
+    /// The scalars that are looked at before statements behind those in vectors go by them.
+    pub(super) keys: &'a [Key<'k>],
 }
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
     pub(super) fn statement(&mut self, node: &'k Node) {
         match node {
+            Node::Declare {
+                local,
+                value: Expr::Cast(Type::I32, operand),
+            } if self.is_looked_at(*local) && self.is_float(operand) => {
+                let number = self.expr(operand);
+                let numbers = self.spread(number, Type::F32);
+                let builder = &mut self.function.builder;
+                let keys = numbers.into_iter().map(|it| value::key_of(builder, it));
+                let keys = InLanes::Each(keys.collect());
+                self.locals.insert(*local, keys);
+            }
             Node::Declare { local, value }
             | Node::Assign {
                 place: Place::Local(local),
@@ -87,6 +101,15 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             // What is the same in all lanes was declared before, and what has no vector form is in no group.
             _ => {}
         }
+    }
+
+    /// Whether what `local` is counts only where it is in range: the call ends with a fault where it is not.
+    fn is_looked_at(&self, local: LocalId) -> bool {
+        self.group.lanes.is_own(local) && self.keys.iter().any(|it| it.local == local)
+    }
+
+    fn is_float(&self, expr: &Expr) -> bool {
+        expr.ty(self.function.program.kernel) == Type::F32
     }
 
     /// `places` of each lane, or what all of them have in common.
