@@ -17,7 +17,6 @@ use strew_runtime::abi::Status;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key<'k> {
     pub(super) local: LocalId,
-    base: &'k Expr,
     bound: &'k AffineExpr,
     access: &'k Access,
     dimension: usize,
@@ -47,17 +46,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                     access.subscripts.iter().zip(bounds).enumerate()
                 {
                     let base = function.base_checked_together(subscript, bound);
-                    let is_known = |base: &Expr| {
+                    let is_known = |local: LocalId| {
                         let mut keys = keys.iter();
-                        keys.any(|it| it.base.is_same(base) && it.bound == bound)
+                        keys.any(|it| it.local == local && it.bound == bound)
                     };
-                    if let Some((base @ Expr::Local(local), _)) = base
+                    if let Some((Expr::Local(local), _)) = base
                         && !function.stays_in(access, dimension)
-                        && !is_known(base)
+                        && !is_known(*local)
                     {
                         keys.push(Key {
                             local: *local,
-                            base,
                             bound,
                             access,
                             dimension,
@@ -124,11 +122,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes known in a lane what was found in all of them.
     pub(super) fn keep_looked(&mut self, looked: &[Looked<'k>], number: usize) {
         for Looked { key, lanes } in looked {
+            let base = Expr::Local(key.local);
             let value = match lanes.get(number / 4) {
                 Some(vector) => self.unsigned_lane(*vector, number % 4),
-                None => self.extended(key.base),
+                None => self.extended(&base),
             };
-            self.keep_base(key.base, key.bound, value);
+            self.keep_base(&base, key.bound, value);
         }
     }
 
