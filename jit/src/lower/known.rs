@@ -50,8 +50,9 @@ enum What {
     Loaded(Access, Value, Width),
     /// A subscript, as `i64`.
     Index(Subscript, Value),
-    /// An integer as `i64`: all that a body adds to it and compares with the extent, which is over parameters alone, is in range.
-    Base(Expr, AffineExpr, Value),
+    /// An integer as `i64`: whichever of these numbers, from the least to the most, is added to it, it is below the extent, which is over
+    /// parameters alone, and not negative.
+    Base(Expr, AffineExpr, (i64, i64), Value),
     /// As an unsigned number the value is below the extent, which is over parameters alone.
     InRange(Value, AffineExpr),
     /// What a condition around says of a number.
@@ -213,18 +214,31 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// The value of `base`, if all that is added to it was checked against `extent`.
-    pub(super) fn known_base(&self, base: &Expr, extent: &AffineExpr) -> Option<Value> {
+    /// The value of `base`, if it was checked against `extent` whichever of `offsets`, from the least to the most, is added to it. Those of an inner
+    /// body may be others than those that were checked around it.
+    pub(super) fn known_base(
+        &self,
+        base: &Expr,
+        extent: &AffineExpr,
+        offsets: (i64, i64),
+    ) -> Option<Value> {
         self.known.find(|what| match what {
-            What::Base(known, bound, value) => {
-                (known.is_same(base) && bound == extent).then_some(*value)
+            What::Base(known, bound, (least, most), value) => {
+                let is_within = *least <= offsets.0 && offsets.1 <= *most;
+                (is_within && known.is_same(base) && bound == extent).then_some(*value)
             }
             _ => None,
         })
     }
 
-    pub(super) fn keep_base(&mut self, base: &Expr, extent: &AffineExpr, value: Value) {
-        let what = What::Base(base.clone(), extent.clone(), value);
+    pub(super) fn keep_base(
+        &mut self,
+        base: &Expr,
+        extent: &AffineExpr,
+        offsets: (i64, i64),
+        value: Value,
+    ) {
+        let what = What::Base(base.clone(), extent.clone(), offsets, value);
         let mut mutable = Vec::new();
         for_each_local(base, &mut |it| {
             mutable.extend(self.program.kernel.locals[it].mutable.then_some(it));

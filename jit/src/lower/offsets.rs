@@ -177,16 +177,16 @@ impl FunctionLowering<'_, '_, '_> {
         let mut offsets = self.offsets.iter();
         let offsets = offsets.find(|it| it.has((base, constant), bound))?;
         let (least, most) = (offsets.least, offsets.most);
-        let value = match self.known_base(base, bound) {
+        let value = match self.known_base(base, bound, (least, most)) {
             Some(value) => value,
             None if self.is_base_said_in_range(base, (least, most), bound) => {
                 let value = self.extended(base);
-                self.keep_base(base, bound, value);
+                self.keep_base(base, bound, (least, most), value);
                 value
             }
             None => {
                 let value = self.check_together(base, extent, (least, most));
-                self.keep_base(base, bound, value);
+                self.keep_base(base, bound, (least, most), value);
                 value
             }
         };

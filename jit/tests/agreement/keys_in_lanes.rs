@@ -44,6 +44,46 @@ const BODIES: [&str; 8] = [
     "let a: i32 = i32(x[i]) let b: i32 = i32(f32(z[i]) * 0.9) h[a, b] reduce(add) w[i + 1] h[a + 1, b] reduce(add) w[i + 2] c[a] = a + b",
 ];
 
+/// What is looked at around an inner body says nothing of what is added inside: too much, or too little.
+#[test]
+fn an_inner_body_looks_at_what_it_adds_itself() {
+    let add = |by: &str| format!("c[a {by}] reduce(add) 1 ");
+    for (outer, inner) in [
+        (["+ 0", "+ 0"], ["+ 5", "+ 6"]),
+        (["+ 0", "+ 1"], ["+ 5", "+ 6"]),
+        (["+ 0", "+ 0"], ["- 5", "- 4"]),
+        (["- 1", "+ 0"], ["- 6", "- 5"]),
+        (["+ 0", "+ 0"], ["- 1", "+ 1"]),
+        (["+ 0", "+ 2"], ["+ 1", "+ 2"]),
+    ] {
+        let outer: String = outer.map(add).concat();
+        let inner: String = inner.map(add).concat();
+        let in_condition = format!("scf.if w[i] > 3.0 {{ {inner} }}");
+        let in_loop = format!("affine.for t in 0..2 {{ {inner} }}");
+        for (inside, lanes) in [
+            (&in_condition, "lanes 4"),
+            (&in_condition, "lanes 8"),
+            (&in_condition, ""),
+            (&in_loop, ""),
+        ] {
+            for key in ["i32(x[i])", "z[i] + 1"] {
+                for number in -1..8 {
+                    let mut x = vec![3.0; 13];
+                    x[9] = number as f32;
+                    let mut given = given(&x);
+                    given[5] = array(&x.iter().map(|it| *it as i32 - 1).collect::<Vec<_>>());
+                    let source = format!(
+                        "kernel @k(n: i64, m: i64, l: i64, x: f32[n], y: f64[n], z: i32[n], w: f32[n + 2], g: f32[6, 5], h: f32[m, l], c: i32[m]) {{
+                           affine.for i in 0..n {lanes} {{ let a: i32 = {key} {outer} {inside} }}
+                         }}"
+                    );
+                    check(&source, &given).ok();
+                }
+            }
+        }
+    }
+}
+
 fn inside(count: usize) -> Vec<f32> {
     let each = (0..count).map(|it| (it * it % 47) as f32 / 9.5);
     each.collect()

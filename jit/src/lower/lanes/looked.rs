@@ -2,7 +2,8 @@
 //!
 //! Statements that lanes make one after the other find their elements by numbers that vectors hold. One comparison tells for all lanes of a vector whether
 //! these are in range. Where one of them is not, its turn fails, so that the call ends with a fault in any case; the code that tells faults in full
-//! looks at them in turn.
+//! looks at them in turn. Only a float beyond 32 bits, of which the kernel makes the largest integer, would be in range of more than 2^31 - 1 elements:
+//! there the code that looks in turn finds no fault, and its results count.
 
 use super::one_by_one::OneByOne;
 use super::value::{self, InLanes};
@@ -18,6 +19,8 @@ use strew_runtime::abi::Status;
 pub(super) struct Key<'k> {
     pub(super) local: LocalId,
     bound: &'k AffineExpr,
+    /// The least and the most of what is added to it.
+    offsets: (i64, i64),
     access: &'k Access,
     dimension: usize,
 }
@@ -34,10 +37,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// The keys of `in_turn` that are looked at in all lanes at once, of those that these have in vectors.
     pub(super) fn keys_to_look_at(&mut self, in_turn: &'k [Node]) -> Vec<Key<'k>> {
         let mut keys: Vec<Key<'k>> = Vec::new();
-        // A lane that ends the loop in another way than by a fault must come to that.
-        if !self.disjoint.is_empty() || !self.marks.is_empty() {
-            return keys;
-        }
         let kernel = self.program.kernel;
         self.with_offsets_of_lanes(in_turn, |function| {
             for access in sure_accesses(in_turn) {
@@ -50,13 +49,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                         let mut keys = keys.iter();
                         keys.any(|it| it.local == local && it.bound == bound)
                     };
-                    if let Some((Expr::Local(local), _)) = base
+                    if let Some((Expr::Local(local), offsets)) = base
                         && !function.stays_in(access, dimension)
                         && !is_known(*local)
                     {
                         keys.push(Key {
                             local: *local,
                             bound,
+                            offsets,
                             access,
                             dimension,
                         });
@@ -127,7 +127,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 Some(vector) => self.unsigned_lane(*vector, number % 4),
                 None => self.extended(&base),
             };
-            self.keep_base(&base, key.bound, value);
+            self.keep_base(&base, key.bound, key.offsets, value);
         }
     }
 

@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 use strew_affine::visit::{for_each_load_in_subscripts, for_each_local_in_subscripts};
 use strew_affine::{Access, AffineExpr, Expr, Node, Type};
 
+/// An integer, what it is compared with, and the least and the most of what is added to it.
+pub(super) type Base<'k> = (&'k Expr, &'k AffineExpr, (i64, i64));
+
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Looks whether all that the subscripts of `access` are computed from is in range.
     pub(super) fn prepare_picked(
@@ -38,9 +41,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                     function.keep_in_range(turn, extent);
                 }
                 function.bind_lane(declared.iter().copied(), &self.locals, number);
-                for (base, bound) in &looked {
+                for (base, bound, offsets) in &looked {
                     let value = function.extended(base);
-                    function.keep_base(base, bound, value);
+                    function.keep_base(base, bound, *offsets, value);
                 }
                 function.load(access)
             })
@@ -55,7 +58,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
 
     /// Looks at all lanes at once whether what the subscripts of `access` add constants to is in range, if that is not known: which numbers are, each
     /// below what. Where one of them is not, its turn fails at one of its elements, so that the call ends with a fault in any case.
-    fn look_together(&mut self, access: &'k Access) -> Vec<(&'k Expr, &'k AffineExpr)> {
+    fn look_together(&mut self, access: &'k Access) -> Vec<Base<'k>> {
         let function = &*self.function;
         let Some(array) = function.arrays.get(access.array).cloned() else {
             return Vec::new();
@@ -67,16 +70,18 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             if self.function.stays_in(access, dimension) || !self.group.lanes.is_moving(subscript) {
                 continue;
             }
+            let together = self.function.base_checked_together(subscript, bound);
             let numbers = self.function.numbers_in_range(subscript, bound, extent);
-            let Some((base, first, count)) = numbers else {
+            let (Some((base, offsets)), Some((_, first, count))) = (together, numbers) else {
                 continue;
             };
-            let is_known = |it: &(&Expr, &AffineExpr)| it.0.is_same(base) && it.1 == bound;
+            let is_known =
+                |it: &Base<'_>| (it.0.is_same(base), it.1, it.2) == (true, bound, offsets);
             if !self.looked.iter().any(is_known) {
                 self.look(base, (first, count));
-                self.looked.push((base, bound));
+                self.looked.push((base, bound, offsets));
             }
-            in_range.push((base, bound));
+            in_range.push((base, bound, offsets));
         }
         in_range
     }

@@ -6,6 +6,7 @@ use super::super::operation;
 use super::Group;
 use super::held::Held;
 use super::looked::Key;
+use super::picked::Base;
 use super::quotient;
 use super::settle::Progress;
 use super::value::{self, InLanes};
@@ -14,8 +15,8 @@ use cranelift_frontend::FunctionBuilder;
 use std::collections::BTreeMap;
 use strew_affine::lanes::{VECTOR_BYTES, divisor};
 use strew_affine::{
-    Access, AffineExpr, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Order, Place, Type,
-    UnaryOp, Value as Constant,
+    Access, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Order, Place, Type, UnaryOp,
+    Value as Constant,
 };
 
 /// One of both sides of a condition.
@@ -37,7 +38,7 @@ pub(super) struct Vectors<'a, 'p, 'k, 'f> {
     pub(super) held: Vec<Held<'k>>,
     pub(super) progress: Progress,
     /// Numbers that were found to be in range in all lanes, each below what.
-    pub(super) looked: Vec<(&'k Expr, &'k AffineExpr)>,
+    pub(super) looked: Vec<Base<'k>>,
     /// The condition that statements are on a side of.
     pub(super) meant: Option<(InLanes, Side)>,
     /// The scalars that are looked at before statements behind those in vectors go by them.
@@ -103,7 +104,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         }
     }
 
-    /// Whether what `local` is counts only where it is in range: the call ends with a fault where it is not.
+    /// Whether what `local` is counts only where it is in range: this code ends with a fault where it is not.
     fn is_looked_at(&self, local: LocalId) -> bool {
         self.group.lanes.is_own(local) && self.keys.iter().any(|it| it.local == local)
     }
