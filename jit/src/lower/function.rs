@@ -83,9 +83,7 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) partials: Vec<Partials>,
     /// The private buffers of which there are several.
     pub(super) tables: Vec<Tables>,
-    /// The lane that is lowered, where statements of a loop in lanes are made turn by turn.
-    pub(super) lane: usize,
-    /// Which turn that is.
+    /// The lane that is lowered, where lanes are made one after the other.
     pub(super) behind: Option<Behind>,
     /// What of private buffers is filled.
     pub(super) pages: Vec<PagesValue>,
@@ -201,7 +199,6 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             runs: Vec::new(),
             partials: Vec::new(),
             tables: Vec::new(),
-            lane: 0,
             behind: None,
             pages: Vec::new(),
             checked: BTreeSet::new(),
@@ -353,11 +350,11 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     }
 
     pub(super) fn nodes(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {
-        self.with_offsets(nodes, |function| function.all_of(nodes))
+        self.with_offsets(nodes, |function| function.nodes_with_offsets(nodes))
     }
 
     /// The same, where it was said before which subscripts are checked together.
-    pub(super) fn all_of(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {
+    pub(super) fn nodes_with_offsets(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {
         let oob = self.program.oob;
         nodes.iter().try_for_each(|node| match oob {
             Oob::Error => self.statement(node),

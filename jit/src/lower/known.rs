@@ -5,6 +5,7 @@
 //! is known, since a use of what may have no value is itself a reason to skip.
 
 use super::function::{Binding, FunctionLowering};
+use super::offsets::Base;
 use cranelift_codegen::ir::Value;
 use strew_affine::bounded::Between;
 use strew_affine::changed::Changed;
@@ -214,33 +215,22 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// The value of `base`, if it was checked against `extent` whichever of `offsets`, from the least to the most, is added to it. Those of an inner
-    /// body may be others than those that were checked around it.
-    pub(super) fn known_base(
-        &self,
-        base: &Expr,
-        extent: &AffineExpr,
-        offsets: (i64, i64),
-    ) -> Option<Value> {
+    /// The value of `base`, if it was checked with all of its offsets. Those of an inner body may be others than those that were checked around it.
+    pub(super) fn known_base(&self, base: &Base<'_>) -> Option<Value> {
         self.known.find(|what| match what {
             What::Base(known, bound, (least, most), value) => {
-                let is_within = *least <= offsets.0 && offsets.1 <= *most;
-                (is_within && known.is_same(base) && bound == extent).then_some(*value)
+                let is_within = *least <= base.offsets.0 && base.offsets.1 <= *most;
+                (is_within && known.is_same(base.expr) && bound == base.bound).then_some(*value)
             }
             _ => None,
         })
     }
 
-    pub(super) fn keep_base(
-        &mut self,
-        base: &Expr,
-        extent: &AffineExpr,
-        offsets: (i64, i64),
-        value: Value,
-    ) {
-        let what = What::Base(base.clone(), extent.clone(), offsets, value);
+    pub(super) fn keep_base(&mut self, base: &Base<'_>, value: Value) {
+        let (expr, bound) = (base.expr.clone(), base.bound.clone());
+        let what = What::Base(expr, bound, base.offsets, value);
         let mut mutable = Vec::new();
-        for_each_local(base, &mut |it| {
+        for_each_local(base.expr, &mut |it| {
             mutable.extend(self.program.kernel.locals[it].mutable.then_some(it));
         });
         self.known.add(what, mutable);
@@ -305,18 +295,14 @@ impl FunctionLowering<'_, '_, '_> {
         found.is_some()
     }
 
-    /// Whether one says that `base` is, whichever of `offsets` is added to it.
-    pub(super) fn is_base_said_in_range(
-        &self,
-        base: &Expr,
-        offsets: (i64, i64),
-        extent: &AffineExpr,
-    ) -> bool {
+    /// Whether one says that `base` is, with all of its offsets.
+    pub(super) fn is_base_said_in_range(&self, base: &Base<'_>) -> bool {
         let kernel = self.program.kernel;
         let found = self.known.find(|what| match what {
-            What::Between(between) if between.number.is_same(base) => {
-                let room = between.offsets(kernel, extent)?;
-                (room.contains(&offsets.0) && room.contains(&offsets.1)).then_some(())
+            What::Between(between) if between.number.is_same(base.expr) => {
+                let room = between.offsets(kernel, base.bound)?;
+                let (least, most) = base.offsets;
+                (room.contains(&least) && room.contains(&most)).then_some(())
             }
             _ => None,
         });

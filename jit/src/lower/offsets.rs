@@ -15,7 +15,7 @@ use strew_affine::interpret::Oob;
 use strew_affine::visit::{
     declared_in, for_each_load_of, for_each_local_in_subscripts, scalars_set_in, walk,
 };
-use strew_affine::{Access, AffineExpr, Expr, Node, Subscript, Type};
+use strew_affine::{Access, AffineExpr, Expr, LocalId, Node, Subscript, Type};
 use strew_runtime::abi::Status;
 
 /// So many groups of a body are looked for: each subscript is compared with all of them.
@@ -31,6 +31,30 @@ pub(super) struct Offsets {
     bound: AffineExpr,
     least: i64,
     most: i64,
+}
+
+/// An integer that subscripts add constants to, of which all are looked at together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Base<'e> {
+    pub(super) expr: &'e Expr,
+    /// What all sums are compared with.
+    pub(super) bound: &'e AffineExpr,
+    /// The least and the most of what is added.
+    pub(super) offsets: (i64, i64),
+}
+
+impl Base<'_> {
+    /// The scalar that it is.
+    pub(super) fn local(&self) -> Option<LocalId> {
+        match self.expr {
+            Expr::Local(local) => Some(*local),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_same(&self, other: &Base<'_>) -> bool {
+        self.expr.is_same(other.expr) && self.bound == other.bound && self.offsets == other.offsets
+    }
 }
 
 impl FunctionLowering<'_, '_, '_> {
@@ -93,15 +117,10 @@ impl FunctionLowering<'_, '_, '_> {
         found
     }
 
-    /// The 32-bit integer that `subscript` adds a constant to, and from which number on how many of it there are with which all that is added
-    /// to it is below `extent`, the value of `bound`, and not below zero, if that is checked together.
-    pub(super) fn numbers_in_range<'e>(
-        &mut self,
-        subscript: &'e Subscript,
-        bound: &AffineExpr,
-        extent: Value,
-    ) -> Option<(&'e Expr, i64, Value)> {
-        let (base, (least, most)) = self.base_checked_together(subscript, bound)?;
+    /// From which number on, and how many of them, `base`, a 32-bit integer, is in range whichever of its offsets is added to it; `extent` is the value of
+    /// its bound.
+    pub(super) fn numbers_in_range(&mut self, base: &Base<'_>, extent: Value) -> (i64, Value) {
+        let (least, most) = base.offsets;
         let ins = &mut self.builder;
         // A sum beyond the type has wrapped.
         let end = ins.ins().iadd_imm_s(extent, -most);
@@ -109,20 +128,24 @@ impl FunctionLowering<'_, '_, '_> {
         let end = ins.ins().smin(end, beyond);
         let count = ins.ins().iadd_imm_s(end, least);
         let none = ins.ins().iconst(types::I64, 0);
-        Some((base, -least, ins.ins().smax(count, none)))
+        (-least, ins.ins().smax(count, none))
     }
 
-    /// That integer, and the least and the most of what is added to it.
+    /// What `subscript`, which is compared with `bound`, adds a constant to, if that is looked at together with others; and the constant.
     pub(super) fn base_checked_together<'e>(
         &self,
         subscript: &'e Subscript,
-        bound: &AffineExpr,
-    ) -> Option<(&'e Expr, (i64, i64))> {
-        let (base, constant) = self.base_of(subscript)?;
-        let is_meant = base.ty(self.program.kernel) == Type::I32;
-        let mut offsets = self.offsets.iter().filter(|_| is_meant);
-        let offsets = offsets.find(|it| it.has((base, constant), bound))?;
-        Some((base, (offsets.least, offsets.most)))
+        bound: &'e AffineExpr,
+    ) -> Option<(Base<'e>, i64)> {
+        let (expr, constant) = self.base_of(subscript)?;
+        let mut offsets = self.offsets.iter();
+        let offsets = offsets.find(|it| it.has((expr, constant), bound))?;
+        let base = Base {
+            expr,
+            bound,
+            offsets: (offsets.least, offsets.most),
+        };
+        Some((base, constant))
     }
 
     /// What `subscript` adds a constant to, and that constant.
@@ -173,30 +196,26 @@ impl FunctionLowering<'_, '_, '_> {
         bound: &AffineExpr,
         extent: Value,
     ) -> Option<Index> {
-        let (base, constant) = self.base_of(subscript)?;
-        let mut offsets = self.offsets.iter();
-        let offsets = offsets.find(|it| it.has((base, constant), bound))?;
-        let (least, most) = (offsets.least, offsets.most);
-        let value = match self.known_base(base, bound, (least, most)) {
+        let (base, constant) = self.base_checked_together(subscript, bound)?;
+        let value = match self.known_base(&base) {
             Some(value) => value,
-            None if self.is_base_said_in_range(base, (least, most), bound) => {
-                let value = self.extended(base);
-                self.keep_base(base, bound, (least, most), value);
-                value
-            }
             None => {
-                let value = self.check_together(base, extent, (least, most));
-                self.keep_base(base, bound, (least, most), value);
+                let value = match self.is_base_said_in_range(&base) {
+                    true => self.extended(base.expr),
+                    false => self.check_together(&base, extent),
+                };
+                self.keep_base(&base, value);
                 value
             }
         };
         Some(Index::in_range(value, constant))
     }
 
-    /// Checks that `base` is below `extent` and not negative, whichever number from `least` to `most` is added to it; its value.
-    fn check_together(&mut self, base: &Expr, extent: Value, (least, most): (i64, i64)) -> Value {
-        let value = self.extended(base);
-        let ty = base.ty(self.program.kernel);
+    /// Checks that `base` is below `extent` and not negative, whichever of its offsets is added to it; its value.
+    fn check_together(&mut self, base: &Base<'_>, extent: Value) -> Value {
+        let (least, most) = base.offsets;
+        let value = self.extended(base.expr);
+        let ty = base.expr.ty(self.program.kernel);
         let ins = &mut self.builder;
         // What is beyond the type has wrapped, and is negative.
         let room = match ty {

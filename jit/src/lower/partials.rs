@@ -158,7 +158,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// The turn of the statement that updates `places`, in `buffer`.
     fn turn_of(&mut self, buffer: ArrayId, places: &[Place]) -> usize {
-        let lane = self.lane;
+        let lane = self.lane();
         let mut all = self.partials.iter_mut();
         let turn = all.find(|it| it.buffer == buffer);
         turn.map_or(0, |it| it.turns.of(places, lane) % it.held.len().max(1))

@@ -68,11 +68,12 @@ impl FunctionLowering<'_, '_, '_> {
 
     /// Makes the next table the one that `places` lie in, if they are buffers that have several.
     pub(super) fn take_turns(&mut self, places: &[Place]) {
+        let lane = self.lane();
         let number = self.tables_of(places);
         let Some(tables) = number.and_then(|it| self.tables.get_mut(it)) else {
             return;
         };
-        let turn = tables.turns.of(places, self.lane) % TABLES;
+        let turn = tables.turns.of(places, lane) % TABLES;
         for (buffer, array) in tables.tables.get(turn).into_iter().flatten() {
             self.arrays.insert(*buffer, array.clone());
         }

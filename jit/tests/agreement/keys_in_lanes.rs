@@ -2,11 +2,11 @@
 
 use crate::common::{Given, array, check, scalar};
 
-/// `body` for each of `x` and `y`, in so many lanes, for outputs whose extents are numbers or are given.
-fn kernel(body: &str, lanes: u32) -> String {
+/// `body` for each of `x` and `y`, in `lanes`, for outputs whose extents are numbers or are given.
+fn kernel(body: &str, lanes: &str) -> String {
     format!(
         "kernel @k(n: i64, m: i64, l: i64, x: f32[n], y: f64[n], z: i32[n], w: f32[n + 2], g: f32[6, 5], h: f32[m, l], c: i32[m]) {{
-           affine.for i in 0..n lanes {lanes} {{ {body} }}
+           affine.for i in 0..n {lanes} {{ {body} }}
          }}"
     )
 }
@@ -72,11 +72,8 @@ fn an_inner_body_looks_at_what_it_adds_itself() {
                     x[9] = number as f32;
                     let mut given = given(&x);
                     given[5] = array(&x.iter().map(|it| *it as i32 - 1).collect::<Vec<_>>());
-                    let source = format!(
-                        "kernel @k(n: i64, m: i64, l: i64, x: f32[n], y: f64[n], z: i32[n], w: f32[n + 2], g: f32[6, 5], h: f32[m, l], c: i32[m]) {{
-                           affine.for i in 0..n {lanes} {{ let a: i32 = {key} {outer} {inside} }}
-                         }}"
-                    );
+                    let body = format!("let a: i32 = {key} {outer} {inside}");
+                    let source = kernel(&body, lanes);
                     check(&source, &given).ok();
                 }
             }
@@ -94,7 +91,7 @@ fn keys_in_range_go_where_they_should() {
     for body in BODIES {
         for lanes in [4, 8, 16] {
             for n in [0, 1, 4, 7, 16, 37] {
-                let source = kernel(body, lanes);
+                let source = kernel(body, &format!("lanes {lanes}"));
                 let outcome = check(&source, &given(&inside(n)));
                 assert!(outcome.is_ok(), "{source}\n{outcome:?}");
             }
@@ -120,7 +117,7 @@ fn a_key_out_of_range_fails_in_any_lane_and_what_is_no_number_is_zero() {
             for at in 16..24 {
                 let mut x = inside(37);
                 x[at] = number;
-                let source = kernel(body, 8);
+                let source = kernel(body, "lanes 8");
                 let outcome = check(&source, &given(&x));
                 assert_eq!(
                     outcome.is_ok(),

@@ -5,103 +5,102 @@
 //! looks at them in turn. Only a float beyond 32 bits, of which the kernel makes the largest integer, would be in range of more than 2^31 - 1 elements:
 //! there the code that looks in turn finds no fault, and its results count.
 
-use super::one_by_one::OneByOne;
+use super::Group;
 use super::value::{self, InLanes};
 use crate::lower::ahead::sure_accesses;
 use crate::lower::function::FunctionLowering;
+use crate::lower::offsets::Base;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-use strew_affine::{Access, AffineExpr, Expr, LocalId, Node};
+use std::collections::BTreeMap;
+use strew_affine::{Access, LocalId, Node, Type};
 use strew_runtime::abi::Status;
 
-/// A scalar, a 32-bit integer, that subscripts of one dimension of `access`, and of those that are as long, add constants to.
+/// A scalar, a 32-bit integer, that decides whether elements are in range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key<'k> {
-    pub(super) local: LocalId,
-    bound: &'k AffineExpr,
-    /// The least and the most of what is added to it.
-    offsets: (i64, i64),
-    access: &'k Access,
-    dimension: usize,
+    pub(super) base: Base<'k>,
+    /// The value of its bound.
+    pub(super) extent: Value,
 }
 
 /// A key that is in range in all lanes.
 #[derive(Debug)]
 pub(super) struct Looked<'k> {
-    key: Key<'k>,
-    /// What it is in the lanes, if that is not negative.
-    lanes: Vec<Value>,
+    pub(super) base: Base<'k>,
+    /// The vectors that lanes take it from: if there are none, each computes it again.
+    pub(super) vectors: Vec<Value>,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// The keys of `in_turn` that are looked at in all lanes at once, of those that these have in vectors.
-    pub(super) fn keys_to_look_at(&mut self, in_turn: &'k [Node]) -> Vec<Key<'k>> {
-        let mut keys: Vec<Key<'k>> = Vec::new();
+    /// The keys that decide whether elements of `access` are in range, of which lanes have one each.
+    pub(super) fn keys_of(&self, access: &'k Access, group: &Group<'k>) -> Vec<Key<'k>> {
         let kernel = self.program.kernel;
-        self.with_offsets_of_lanes(in_turn, |function| {
-            for access in sure_accesses(in_turn) {
-                let bounds = kernel.arrays[access.array].extents.iter();
-                for (dimension, (subscript, bound)) in
-                    access.subscripts.iter().zip(bounds).enumerate()
-                {
-                    let base = function.base_checked_together(subscript, bound);
-                    let is_known = |local: LocalId| {
-                        let mut keys = keys.iter();
-                        keys.any(|it| it.local == local && it.bound == bound)
-                    };
-                    if let Some((Expr::Local(local), offsets)) = base
-                        && !function.stays_in(access, dimension)
-                        && !is_known(*local)
-                    {
-                        keys.push(Key {
-                            local: *local,
-                            bound,
-                            offsets,
-                            access,
-                            dimension,
-                        });
-                    }
+        let extents = self.arrays.get(access.array).map(|it| &it.extents);
+        let dimensions = access
+            .subscripts
+            .iter()
+            .zip(&kernel.arrays[access.array].extents)
+            .zip(extents.into_iter().flatten());
+        let keys = dimensions.enumerate();
+        let keys = keys.filter_map(|(dimension, ((subscript, bound), extent))| {
+            let (base, _) = self.base_checked_together(subscript, bound)?;
+            let is_meant = base.expr.ty(kernel) == Type::I32
+                && group.lanes.is_moving(subscript)
+                && !self.stays_in(access, dimension);
+            is_meant.then_some(Key {
+                base,
+                extent: *extent,
+            })
+        });
+        keys.collect()
+    }
+
+    /// The keys of all that is sure to be reached in `in_turn`, each once.
+    pub(super) fn keys_to_look_at(&self, in_turn: &'k [Node], group: &Group<'k>) -> Vec<Key<'k>> {
+        let mut keys: Vec<Key<'k>> = Vec::new();
+        for access in sure_accesses(in_turn) {
+            for key in self.keys_of(access, group) {
+                if !keys.iter().any(|it| it.base.is_same(&key.base)) {
+                    keys.push(key);
                 }
             }
-        });
+        }
         keys
     }
 
-    /// Looks at the `keys` of all lanes.
-    pub(super) fn look_at_keys(&mut self, statements: &OneByOne<'_, 'k>) -> Vec<Looked<'k>> {
+    /// Looks at those of the `keys` of all lanes that vectors hold.
+    pub(super) fn look_at_keys(
+        &mut self,
+        keys: &[Key<'k>],
+        locals: &BTreeMap<LocalId, InLanes>,
+    ) -> Vec<Looked<'k>> {
         let mut looked = Vec::new();
-        for key in &statements.keys {
-            let array = self.arrays.get(key.access.array).cloned();
-            let (Some(array), Some(InLanes::Each(lanes))) =
-                (array, statements.locals.get(&key.local))
-            else {
-                continue;
-            };
-            let subscript = key.access.subscripts.get(key.dimension);
-            let extent = array.extents.get(key.dimension).copied();
-            let numbers = subscript.zip(extent).and_then(|(subscript, extent)| {
-                self.numbers_in_range(subscript, key.bound, extent)
-            });
-            if let Some((_, first, count)) = numbers {
-                self.look_in_lanes(lanes, (first, count));
-                let lanes = match first >= 0 {
-                    true => lanes.clone(),
-                    false => Vec::new(),
-                };
-                looked.push(Looked { key: *key, lanes });
+        for key in keys {
+            let local = key.base.local();
+            if let Some(InLanes::Each(vectors)) = local.and_then(|it| locals.get(&it)) {
+                let first = self.look_in_lanes(vectors, key);
+                looked.push(Looked {
+                    base: key.base,
+                    vectors: match first >= 0 {
+                        true => vectors.clone(),
+                        false => Vec::new(),
+                    },
+                });
             }
         }
         looked
     }
 
-    /// Leaves unless the `lanes`, 32-bit integers, are all among `count` numbers from `first` on.
-    pub(super) fn look_in_lanes(&mut self, lanes: &[Value], (first, count): (i64, Value)) {
+    /// Leaves unless `key` is in range in all lanes, in which it is what `vectors` hold; the first number that is.
+    pub(super) fn look_in_lanes(&mut self, vectors: &[Value], key: &Key<'k>) -> i64 {
+        let (first, count) = self.numbers_in_range(&key.base, key.extent);
         let ins = &mut self.builder;
         let counts = ins.ins().ireduce(types::I32, count);
         let counts = ins.ins().splat(types::I32X4, counts);
         let firsts = ins.ins().iconst(types::I32, first);
         let firsts = ins.ins().splat(types::I32X4, firsts);
-        let outside = lanes.iter().map(|vector| {
+        let outside = vectors.iter().map(|vector| {
             let number = match first {
                 0 => *vector,
                 _ => ins.ins().isub(*vector, firsts),
@@ -117,17 +116,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let any = ins.ins().vhigh_bits(types::I32, any);
             self.leave_with(any, Status::Fault);
         }
+        first
     }
 
-    /// Makes known in a lane what was found in all of them.
-    pub(super) fn keep_looked(&mut self, looked: &[Looked<'k>], number: usize) {
-        for Looked { key, lanes } in looked {
-            let base = Expr::Local(key.local);
-            let value = match lanes.get(number / 4) {
-                Some(vector) => self.unsigned_lane(*vector, number % 4),
-                None => self.extended(&base),
+    /// Makes known in this lane what was found in all of them.
+    pub(super) fn keep_looked(&mut self, looked: &[Looked<'k>]) {
+        let lane = self.lane();
+        for Looked { base, vectors } in looked {
+            let value = match vectors.get(lane / 4) {
+                Some(vector) => self.unsigned_lane(*vector, lane % 4),
+                None => self.extended(base.expr),
             };
-            self.keep_base(&base, key.bound, key.offsets, value);
+            self.keep_base(base, value);
         }
     }
 

@@ -32,6 +32,7 @@ pub(super) use across::Across;
 use ahead::{Reach, Turns};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
 use gather::{Gathered, InRegisters};
+use looked::Key;
 pub(super) use one_by_one::Behind;
 use one_by_one::OneByOne;
 use settle::Progress;
@@ -411,8 +412,25 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         group: &Group<'k>,
         (iter, body): (IterId, &'k [Node]),
     ) -> Result<(), CompileError> {
+        let (_, in_turn) = group.lanes.split(body);
+        self.with_offsets_of_lanes(in_turn, |function| {
+            let keys = function.keys_to_look_at(in_turn, group);
+            let one_by_one = function.in_vectors(group, (iter, body), &keys);
+            match in_turn.is_empty() {
+                true => Ok(()),
+                false => function.lanes_one_by_one(&one_by_one),
+            }
+        })
+    }
+
+    /// Makes the statements that are made in vectors, and looks at `keys`; what is left.
+    fn in_vectors<'g>(
+        &mut self,
+        group: &'g Group<'k>,
+        (iter, body): (IterId, &'k [Node]),
+        keys: &[Key<'k>],
+    ) -> OneByOne<'g, 'k> {
         let (together, in_turn) = group.lanes.split(body);
-        let keys = self.keys_to_look_at(in_turn);
         let locals = self.with_offsets_of_lanes(together, |function| {
             let mut vectors = Vectors {
                 function,
@@ -424,24 +442,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 progress: Progress::default(),
                 looked: Vec::new(),
                 meant: None,
-                keys: &keys,
+                keys,
             };
             together.iter().for_each(|node| vectors.statement(node));
             vectors.store_held(|_| true);
             vectors.locals
         });
-        let mut one_by_one = OneByOne {
+        let looked = self.look_at_keys(keys, &locals);
+        OneByOne {
             group,
             iter,
             together,
             in_turn,
             locals,
-            keys,
-            looked: Vec::new(),
-        };
-        match in_turn.is_empty() {
-            true => Ok(()),
-            false => self.lanes_one_by_one(&mut one_by_one),
+            looked,
         }
     }
 }

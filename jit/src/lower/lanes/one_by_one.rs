@@ -1,7 +1,7 @@
 //! What the lanes of a group make one after the other.
 
 use super::Group;
-use super::looked::{Key, Looked};
+use super::looked::Looked;
 use super::value::{self, InLanes};
 use crate::CompileError;
 use crate::lower::function::{Binding, FunctionLowering};
@@ -20,54 +20,54 @@ pub(super) struct OneByOne<'a, 'k> {
     pub(super) in_turn: &'k [Node],
     /// What the scalars are in the lanes.
     pub(super) locals: BTreeMap<LocalId, InLanes>,
-    /// The scalars that are looked at in all lanes before the first of them.
-    pub(super) keys: Vec<Key<'k>>,
-    /// Those that were.
+    /// Those that were looked at in all lanes.
     pub(super) looked: Vec<Looked<'k>>,
 }
 
-/// A turn of the loop of `iter` that comes some turns behind the one in which it is `first`.
+/// A lane, which comes as many turns of the loop of `iter` behind the one in which that is `first`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::lower) struct Behind {
     iter: IterId,
     first: Value,
-    turns: i64,
+    lane: u32,
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// The value of `expr` without some constant, and that constant: what lies a number of turns behind the first lane is a constant further.
     pub(in crate::lower) fn terms_and_constant(&mut self, expr: &AffineExpr) -> (Value, i64) {
-        let Some(behind) = self.behind else {
+        let Some((behind, constant)) = self.constant_behind(expr) else {
             return (self.affine_terms(expr), expr.constant());
         };
-        let step = expr.split_off(behind.iter).map(|(step, _)| step);
-        let further =
-            step.and_then(|it| it.checked_mul(behind.turns)?.checked_add(expr.constant()));
-        match further {
-            Some(constant) if constant != expr.constant() => {
-                let turn = self.iters.insert(behind.iter, behind.first);
-                let terms = self.affine_terms(expr);
-                self.iters.extend(turn.map(|it| (behind.iter, it)));
-                (terms, constant)
-            }
-            _ => (self.affine_terms(expr), expr.constant()),
-        }
+        let turn = self.iter(behind.iter);
+        self.iters.insert(behind.iter, behind.first);
+        let terms = self.affine_terms(expr);
+        self.iters.insert(behind.iter, turn);
+        (terms, constant)
+    }
+
+    /// What is to be added to the terms of `expr` in the first lane.
+    fn constant_behind(&self, expr: &AffineExpr) -> Option<(Behind, i64)> {
+        let behind = self.behind?;
+        let (step, _) = expr.split_off(behind.iter)?;
+        let further = step.checked_mul(i64::from(behind.lane))?;
+        Some((behind, further.checked_add(expr.constant())?))
+    }
+
+    /// The lane that is lowered, where statements of a loop in lanes are made turn by turn.
+    pub(in crate::lower) fn lane(&self) -> usize {
+        self.behind.map_or(0, |it| it.lane as usize)
     }
 
     pub(super) fn lanes_one_by_one(
         &mut self,
-        statements: &mut OneByOne<'_, 'k>,
+        statements: &OneByOne<'_, 'k>,
     ) -> Result<(), CompileError> {
-        self.with_offsets_of_lanes(statements.in_turn, |function| {
-            statements.looked = function.look_at_keys(statements);
-            let statements = &*statements;
-            match function.keys_of_runs(statements) {
-                Some(keys) => function.together_or_not(statements, &keys),
-                None => function.lanes(statements, 0..statements.group.count, |function| {
-                    function.statements_of_lane(statements)
-                }),
-            }
-        })
+        match self.keys_of_runs(statements) {
+            Some(keys) => self.together_or_not(statements, &keys),
+            None => self.lanes(statements, 0..statements.group.count, |function| {
+                function.statements_of_lane(statements)
+            }),
+        }
     }
 
     /// Makes the statements of one lane.
@@ -75,8 +75,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         &mut self,
         statements: &OneByOne<'_, 'k>,
     ) -> Result<(), CompileError> {
-        self.keep_looked(&statements.looked, self.lane);
-        self.all_of(statements.in_turn)
+        self.keep_looked(&statements.looked);
+        self.nodes_with_offsets(statements.in_turn)
     }
 
     /// Makes something of each of these `lanes`.
@@ -87,13 +87,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         mut make: impl FnMut(&mut Self) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
         for number in lanes {
-            self.lane = number as usize;
             self.in_lane(statements.iter, number, |function, _| {
                 function.bind_lane(statements.together, &statements.locals, number);
                 make(function)
             })?;
         }
-        self.lane = 0;
         Ok(())
     }
 
@@ -113,7 +111,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let behind = Behind {
             iter,
             first,
-            turns: i64::from(number),
+            lane: number,
         };
         let around = self.behind.replace(behind);
         let made = self.scoped(|function| make(function, turn));

@@ -2,16 +2,14 @@
 
 use super::Group;
 use super::ahead::Turns;
+use super::looked::Looked;
 use super::value;
 use super::vectors::Vectors;
 use crate::lower::function::FunctionLowering;
 use cranelift_codegen::ir::Value;
 use std::collections::BTreeSet;
 use strew_affine::visit::{for_each_load_in_subscripts, for_each_local_in_subscripts};
-use strew_affine::{Access, AffineExpr, Expr, Node, Type};
-
-/// An integer, what it is compared with, and the least and the most of what is added to it.
-pub(super) type Base<'k> = (&'k Expr, &'k AffineExpr, (i64, i64));
+use strew_affine::{Access, Expr, Node, Type};
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Looks whether all that the subscripts of `access` are computed from is in range.
@@ -41,10 +39,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                     function.keep_in_range(turn, extent);
                 }
                 function.bind_lane(declared.iter().copied(), &self.locals, number);
-                for (base, bound, offsets) in &looked {
-                    let value = function.extended(base);
-                    function.keep_base(base, bound, *offsets, value);
-                }
+                function.keep_looked(&looked);
                 function.load(access)
             })
         });
@@ -56,41 +51,22 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             .collect()
     }
 
-    /// Looks at all lanes at once whether what the subscripts of `access` add constants to is in range, if that is not known: which numbers are, each
-    /// below what. Where one of them is not, its turn fails at one of its elements, so that the call ends with a fault in any case.
-    fn look_together(&mut self, access: &'k Access) -> Vec<Base<'k>> {
-        let function = &*self.function;
-        let Some(array) = function.arrays.get(access.array).cloned() else {
-            return Vec::new();
-        };
-        let declared = &function.program.kernel.arrays[access.array].extents;
-        let dimensions = access.subscripts.iter().zip(declared).zip(array.extents);
-        let mut in_range = Vec::new();
-        for (dimension, ((subscript, bound), extent)) in dimensions.enumerate() {
-            if self.function.stays_in(access, dimension) || !self.group.lanes.is_moving(subscript) {
-                continue;
+    /// Looks at the keys of `access` in all lanes at once, if that was not done before.
+    fn look_together(&mut self, access: &'k Access) -> Vec<Looked<'k>> {
+        let keys = self.function.keys_of(access, self.group);
+        for key in &keys {
+            if !self.looked.iter().any(|it| it.is_same(&key.base)) {
+                let vectors = self.expr(key.base.expr);
+                let vectors = self.spread(vectors, Type::I32);
+                self.function.look_in_lanes(&vectors, key);
+                self.looked.push(key.base);
             }
-            let together = self.function.base_checked_together(subscript, bound);
-            let numbers = self.function.numbers_in_range(subscript, bound, extent);
-            let (Some((base, offsets)), Some((_, first, count))) = (together, numbers) else {
-                continue;
-            };
-            let is_known =
-                |it: &Base<'_>| (it.0.is_same(base), it.1, it.2) == (true, bound, offsets);
-            if !self.looked.iter().any(is_known) {
-                self.look(base, (first, count));
-                self.looked.push((base, bound, offsets));
-            }
-            in_range.push((base, bound, offsets));
         }
-        in_range
-    }
-
-    /// Leaves unless `base`, a 32-bit integer, is in `range` in all lanes: the first number, and how many there are.
-    fn look(&mut self, base: &'k Expr, range: (i64, Value)) {
-        let lanes = self.expr(base);
-        let lanes = self.spread(lanes, Type::I32);
-        self.function.look_in_lanes(&lanes, range);
+        let looked = keys.into_iter().map(|it| Looked {
+            base: it.base,
+            vectors: Vec::new(),
+        });
+        looked.collect()
     }
 
     /// What declares the scalars that the subscripts of `access` are computed from.

@@ -258,7 +258,7 @@ pub(super) fn convert(
 /// Floats as 32-bit integers, which saturate.
 fn truncated(builder: &mut FunctionBuilder<'_>, vectors: Vec<Value>, from: Type) -> Vec<Value> {
     if from == Type::F32 {
-        return each(vectors, |it| truncated_singles(builder, it));
+        return each(vectors, |it| truncated_single(builder, it, Beyond::Nearest));
     }
     let zero = builder.func.dfg.constants.insert([0; 16].to_vec().into());
     let zero = builder.ins().vconst(types::I64X2, zero);
@@ -273,36 +273,38 @@ fn truncated(builder: &mut FunctionBuilder<'_>, vectors: Vec<Value>, from: Type)
         .collect()
 }
 
-/// Floats of 32 bits as integers, which saturate.
-fn truncated_singles(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
+/// What numbers beyond 32 bits become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beyond {
+    /// The nearest integer.
+    Nearest,
+    /// The least one, or the nearest: whichever takes less.
+    Least,
+}
+
+/// Floats of 32 bits as integers; those that are no numbers are zeros.
+pub(super) fn truncated_single(
+    builder: &mut FunctionBuilder<'_>,
+    vector: Value,
+    beyond: Beyond,
+) -> Value {
     if !cfg!(target_arch = "x86_64") {
         return builder.ins().fcvt_to_sint_sat(types::I32X4, vector);
     }
-    let numbers = without_nan(builder, vector);
+    let is_number = builder.ins().fcmp(FloatCC::Equal, vector, vector);
+    let is_number = bits_as(builder, types::F32X4, is_number);
+    let numbers = builder.ins().band(vector, is_number);
+    let whole = builder.ins().x86_cvtt2dq(types::I32X4, numbers);
+    if beyond == Beyond::Least {
+        return whole;
+    }
     // The instruction makes the least number of what is too large, of which all bits are turned then: two instructions fewer than the
     // code generator takes to find that out from the result.
     let too_large = Constant::float(Type::F32, -f64::from(i32::MIN));
     let too_large = in_all_lanes(builder, too_large);
-    let beyond = FloatCC::GreaterThanOrEqual;
-    let is_too_large = builder.ins().fcmp(beyond, numbers, too_large);
-    let whole = builder.ins().x86_cvtt2dq(types::I32X4, numbers);
+    let is_beyond = FloatCC::GreaterThanOrEqual;
+    let is_too_large = builder.ins().fcmp(is_beyond, numbers, too_large);
     builder.ins().bxor(whole, is_too_large)
-}
-
-/// The same, where those beyond 32 bits may as well be the least integer.
-pub(super) fn key_of(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
-    if !cfg!(target_arch = "x86_64") {
-        return builder.ins().fcvt_to_sint_sat(types::I32X4, vector);
-    }
-    let numbers = without_nan(builder, vector);
-    builder.ins().x86_cvtt2dq(types::I32X4, numbers)
-}
-
-/// Floats of 32 bits, zeros in place of those that are no numbers.
-fn without_nan(builder: &mut FunctionBuilder<'_>, vector: Value) -> Value {
-    let is_number = builder.ins().fcmp(FloatCC::Equal, vector, vector);
-    let is_number = bits_as(builder, types::F32X4, is_number);
-    builder.ins().band(vector, is_number)
 }
 
 /// 32-bit integers as narrower ones, which saturate.

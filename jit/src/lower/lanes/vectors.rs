@@ -2,14 +2,14 @@
 
 use super::super::call::instruction;
 use super::super::function::FunctionLowering;
+use super::super::offsets::Base;
 use super::super::operation;
 use super::Group;
 use super::held::Held;
 use super::looked::Key;
-use super::picked::Base;
 use super::quotient;
 use super::settle::Progress;
-use super::value::{self, InLanes};
+use super::value::{self, Beyond, InLanes};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 use std::collections::BTreeMap;
@@ -48,24 +48,16 @@ pub(super) struct Vectors<'a, 'p, 'k, 'f> {
 impl<'k> Vectors<'_, '_, 'k, '_> {
     pub(super) fn statement(&mut self, node: &'k Node) {
         match node {
-            Node::Declare {
-                local,
-                value: Expr::Cast(Type::I32, operand),
-            } if self.is_looked_at(*local) && self.is_float(operand) => {
-                let number = self.expr(operand);
-                let numbers = self.spread(number, Type::F32);
-                let builder = &mut self.function.builder;
-                let keys = numbers.into_iter().map(|it| value::key_of(builder, it));
-                let keys = InLanes::Each(keys.collect());
-                self.locals.insert(*local, keys);
-            }
             Node::Declare { local, value }
             | Node::Assign {
                 place: Place::Local(local),
                 value,
                 ..
             } if self.group.lanes.is_own(*local) => {
-                let value = self.expr(value);
+                let value = match self.float_of_key(*local, value) {
+                    Some(operand) => self.key(operand),
+                    None => self.expr(value),
+                };
                 self.locals.insert(*local, value);
             }
             Node::Assign {
@@ -104,13 +96,29 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         }
     }
 
-    /// Whether what `local` is counts only where it is in range: this code ends with a fault where it is not.
-    fn is_looked_at(&self, local: LocalId) -> bool {
-        self.group.lanes.is_own(local) && self.keys.iter().any(|it| it.local == local)
+    /// The float that `local` is made of, if what that is counts only where it is in range: this code ends with a fault where it is not.
+    fn float_of_key(&self, local: LocalId, value: &'k Expr) -> Option<&'k Expr> {
+        let is_looked_at = || {
+            let mut keys = self.keys.iter();
+            keys.any(|it| it.base.local() == Some(local))
+        };
+        match value {
+            Expr::Cast(Type::I32, operand)
+                if operand.ty(self.function.program.kernel) == Type::F32 && is_looked_at() =>
+            {
+                Some(operand)
+            }
+            _ => None,
+        }
     }
 
-    fn is_float(&self, expr: &Expr) -> bool {
-        expr.ty(self.function.program.kernel) == Type::F32
+    /// `operand`, a float of 32 bits, as a key.
+    fn key(&mut self, operand: &'k Expr) -> InLanes {
+        let number = self.expr(operand);
+        let numbers = self.spread(number, Type::F32);
+        self.each(numbers, |builder, it| {
+            value::truncated_single(builder, it, Beyond::Least)
+        })
     }
 
     /// `places` of each lane, or what all of them have in common.
