@@ -365,6 +365,9 @@ impl<'k> Lanes<'k> {
         if self.has_loops {
             self.known_place(access)?;
         }
+        if access.step_through_rows(self.kernel, self.iter).is_some() {
+            return Ok(());
+        }
         for subscript in &access.subscripts {
             match subscript {
                 Subscript::Affine(expr) if self.is_moving(subscript) => {

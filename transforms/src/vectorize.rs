@@ -104,7 +104,7 @@ impl Transform for Vectorize {
     }
 }
 
-fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Reason> {
+pub(crate) fn plan(kernel: &Kernel, request: &Vectorize) -> Result<Replacing, Reason> {
     let as_written = plan_as_written(kernel, request);
     let Err(Reason::NoLanes { .. }) = as_written else {
         return as_written;

@@ -2,7 +2,7 @@
 
 use super::{Constraint, Declaration, Dimensions, IndexExpr, IndexingMap, Interval};
 use crate::visit::Loop;
-use crate::{AffineExpr, Bound, Factor, Overflow, Variable};
+use crate::{Access, AffineExpr, Bound, Factor, IterId, Kernel, Overflow, Subscript, Variable};
 
 /// More bounds of loops than this are not held against an expression.
 const CONSTRAINTS: usize = 8;
@@ -37,6 +37,43 @@ impl AffineExpr {
             left.len() < numerators.len() && left.iter().all(|it| numerators.contains(it))
         });
         folded.unwrap_or_else(|| self.clone())
+    }
+}
+
+impl Access {
+    /// The number of the element, row by row, if that takes fewer divisions than the subscripts, all of them affine, do: that of
+    /// `x[c floordiv 3, c mod 3]` is `c` where rows have three elements. Sums and products in it may leave 64 bits, which changes nothing where the
+    /// array has room in memory; numerators are those of the subscripts.
+    ///
+    /// The access stands in `loops`.
+    pub fn in_fewer_divisions(&self, kernel: &Kernel, loops: &[Loop<'_>]) -> Option<AffineExpr> {
+        let extents = &kernel.arrays[self.array].extents;
+        let mut number = AffineExpr::default();
+        for (subscript, extent) in self.subscripts.iter().zip(extents) {
+            let Subscript::Affine(index) = subscript else {
+                return None;
+            };
+            number = number.times(extent).ok()?.plus(index).ok()?;
+        }
+        let folded = number.folded(loops);
+        (folded != number).then_some(folded)
+    }
+
+    /// How many elements lie between that of a turn of the loop over `iter` and that of the next one, where subscripts divide the iterator and
+    /// the number of the element, row by row, does not: that of `x[i floordiv 3, i mod 3]` goes on by one where rows have three elements.
+    pub fn step_through_rows(&self, kernel: &Kernel, iter: IterId) -> Option<i64> {
+        let is_divided = |it: &Subscript| match it {
+            Subscript::Affine(expr) => {
+                expr.mentions(Variable::Iter(iter)) && expr.split_off(iter).is_none()
+            }
+            Subscript::Computed(_) => false,
+        };
+        let (_, own) = kernel.arrays[self.array].split_extents();
+        if !own.is_empty() || !self.subscripts.iter().any(is_divided) {
+            return None;
+        }
+        let number = self.in_fewer_divisions(kernel, &[])?;
+        number.split_off(iter).map(|(step, _)| step)
     }
 }
 

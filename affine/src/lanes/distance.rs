@@ -20,6 +20,9 @@ impl Lanes<'_> {
         let Some((last, others)) = access.subscripts.split_last() else {
             return false;
         };
+        if let Some(step) = access.step_through_rows(self.kernel, self.iter) {
+            return step != 1 || !self.is_dense(access);
+        }
         let follows = match last {
             Subscript::Affine(expr) => {
                 !self.is_moving(last) || self.follows(expr) && self.is_dense(access)
@@ -44,22 +47,23 @@ impl Lanes<'_> {
     /// How many elements further the one of a lane lies than that of the lane before, where extents, factors and the sizes of records say; 0
     /// where all lanes have the same. Nothing is said of elements at computed places, and of those that are far away.
     pub fn distance(&self, access: &Access) -> Option<i64> {
-        let mut all = 0_i64;
-        for (subscript, step) in access
-            .subscripts
-            .iter()
-            .zip(steps(self.kernel, access.array))
-        {
-            match subscript {
-                Subscript::Affine(expr) => match expr.split_off(self.iter)? {
-                    (0, _) => {}
-                    (factor, _) => all = all.checked_add(factor.checked_mul(step?)?)?,
-                },
-                Subscript::Computed(expr) if self.varies(expr) => return None,
-                Subscript::Computed(_) => {}
-            }
-        }
+        let steps = steps(self.kernel, access.array);
+        let all = match access.step_through_rows(self.kernel, self.iter) {
+            Some(step) => step.checked_mul((*steps.last()?)?)?,
+            None => self.sum_of_steps(access, &steps)?,
+        };
         (all.unsigned_abs() <= FAR).then_some(all)
+    }
+
+    fn sum_of_steps(&self, access: &Access, steps: &[Option<i64>]) -> Option<i64> {
+        let mut both = access.subscripts.iter().zip(steps);
+        both.try_fold(0_i64, |all, (subscript, step)| match subscript {
+            Subscript::Affine(expr) => match expr.split_off(self.iter)? {
+                (0, _) => Some(all),
+                (factor, _) => all.checked_add(factor.checked_mul((*step)?)?),
+            },
+            Subscript::Computed(expr) => (!self.varies(expr)).then_some(all),
+        })
     }
 
     /// Whether the lanes of a vector find their elements of `access`, which do not follow each other, in few vectors of the array: two in each
@@ -213,6 +217,26 @@ mod tests {
         let statements = "a[i, 1] = 1.0 b[4 * i + 3] = 1 b[n - i] = 2 b[i] = 3";
         let expected = [3, 4, -1, 1].map(Some);
         assert_eq!(distances(statements), expected);
+    }
+
+    #[test]
+    fn rows_that_subscripts_divide_by_go_on_in_the_next_one() {
+        let strided = |subscripts: &str| {
+            ask(&format!("a[{subscripts}] = 1.0"), |lanes, accesses| {
+                let access = accesses[0];
+                (lanes.is_strided(access), lanes.distance(access))
+            })
+        };
+        assert_eq!(strided("i floordiv 3, i mod 3"), (false, Some(1)));
+        assert_eq!(strided("i floordiv 3 + 2, i mod 3"), (false, Some(1)));
+        assert_eq!(
+            strided("(2 * i) floordiv 3, (2 * i) mod 3"),
+            (true, Some(2))
+        );
+        let row = "kernel @k(n: i64, c: i16[n, 4]) { affine.for i in 0..n { c[i floordiv 3, i mod 3] = 1 } }";
+        let kernel: Kernel = crate::text::parse(row).unwrap().remove(0);
+        let target = kernel.body.first().and_then(Loop::of).unwrap();
+        assert!(Lanes::of(&kernel, target, 16).is_err());
     }
 
     #[test]

@@ -57,21 +57,6 @@ fn subscript_type(subscript: &Subscript, kernel: &Kernel) -> Type {
     }
 }
 
-/// The number of an element, row by row, if dimensions that are linearized leave fewer divisions than there are in the subscripts, all
-/// of them affine. Sums and products in it may wrap, numerators are those of the subscripts.
-fn in_fewer_divisions(kernel: &Kernel, access: &Access, loops: &[Loop<'_>]) -> Option<AffineExpr> {
-    let extents = &kernel.arrays[access.array].extents;
-    let mut number = AffineExpr::default();
-    for (subscript, extent) in access.subscripts.iter().zip(extents) {
-        let Subscript::Affine(index) = subscript else {
-            return None;
-        };
-        number = number.times(extent).ok()?.plus(index).ok()?;
-    }
-    let folded = number.folded(loops);
-    (folded != number).then_some(folded)
-}
-
 /// Whether `access` is to another element, or row, in each turn of the loop of `iter`.
 pub(super) fn moves_with(access: &Access, iter: IterId) -> bool {
     let variable = Variable::Iter(iter);
@@ -201,7 +186,7 @@ impl FunctionLowering<'_, '_, '_> {
         let mut subscripts = access.subscripts.iter();
         let follow = array.own_dimensions == 0
             && subscripts.all(|it| self.program.checks.is_proved(it, loops));
-        let number = || in_fewer_divisions(self.program.kernel, access, loops);
+        let number = || access.in_fewer_divisions(self.program.kernel, loops);
         follow.then(number).flatten()
     }
 

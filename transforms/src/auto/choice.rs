@@ -28,6 +28,11 @@ pub enum Choice {
         /// The loop.
         path: String,
     },
+    /// A loop over the elements of rows and those around it become one.
+    ThroughRows {
+        /// The loop.
+        path: String,
+    },
     /// The iterations of a loop run at once.
     AtOnce {
         /// The loop.
@@ -252,6 +257,10 @@ impl fmt::Display for Choice {
                 f,
                 path,
                 "and loops in it that go across memory go around it, since it walks along",
+            ),
+            Self::ThroughRows { path } => write!(
+                f,
+                "{path} and loops around it become one: rows follow each other in memory, so that lanes go on from one to the next"
             ),
             Self::AtOnce {
                 path,

@@ -115,7 +115,9 @@ pub(super) fn accesses(body: &[Node]) -> Vec<&Access> {
 fn cost(kernel: &Kernel, accesses: &[&Access], target: &AffineFor) -> f64 {
     let costs = accesses.iter().map(|access| {
         let bytes = f64::from(kernel.arrays[access.array].element.bytes());
-        match reach(access, target.iter) {
+        let through_rows = access.step_through_rows(kernel, target.iter);
+        let through_rows = through_rows.map(|it| Reach::Next(it.unsigned_abs() as f64));
+        match through_rows.unwrap_or_else(|| reach(access, target.iter)) {
             Reach::Same => 0.0,
             Reach::Next(distance) => (bytes * distance / LINE).min(1.0),
             Reach::Far => 1.0,

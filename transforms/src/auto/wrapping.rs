@@ -6,7 +6,7 @@ use super::{Choice, Scheduler, lanes, order};
 use crate::fold::folded_inside;
 use crate::{Size, Split, Vectorize, tree};
 use strew_affine::visit::{Loop, has_loops};
-use strew_affine::{AffineExpr, AffineFor, Factor, IterId, Kernel, Subscript};
+use strew_affine::{Access, AffineExpr, AffineFor, Factor, IterId, Kernel, Subscript};
 
 /// More iterations than this do not come apart: each is code of its own, which runs one by one.
 const MOST_APART: u64 = 8;
@@ -25,8 +25,9 @@ struct Wrapping {
 impl Scheduler<'_> {
     /// Lets loops run in lanes but for the iterations in which a subscript wraps around.
     pub(super) fn unwrap_ends(&mut self) {
-        let affine = tree::affine_loops(&self.found.kernel);
-        let wrapping: Vec<_> = affine.filter_map(Wrapping::of).collect();
+        let kernel = &self.found.kernel;
+        let affine = tree::affine_loops(kernel);
+        let wrapping: Vec<_> = affine.filter_map(|it| Wrapping::of(kernel, it)).collect();
         for wrapping in wrapping {
             let choice = Choice::Wraps {
                 path: self.found.kernel.iters[wrapping.iter].name.clone(),
@@ -39,12 +40,16 @@ impl Scheduler<'_> {
 }
 
 impl Wrapping {
-    fn of(target: &AffineFor) -> Option<Self> {
+    fn of(kernel: &Kernel, target: &AffineFor) -> Option<Self> {
         if has_loops(&target.body) || target.lanes != 1 || target.step != 1 {
             return None;
         }
         let accesses = order::accesses(&target.body).into_iter();
-        let wrapped = accesses.flat_map(|it| offsets(&it.subscripts, target.iter));
+        // Those that go on to the next row run in lanes as they are.
+        let wraps = |it: &&Access| it.step_through_rows(kernel, target.iter).is_none();
+        let wrapped = accesses
+            .filter(wraps)
+            .flat_map(|it| offsets(&it.subscripts, target.iter));
         let wrapped: Vec<_> = wrapped.collect();
         let (row, _) = *wrapped.first()?;
         let all = wrapped.iter().map(|(_, offset)| *offset);
