@@ -1,4 +1,4 @@
-use crate::{Access, Expr, Subscript};
+use crate::{Access, Expr, Place, Subscript};
 
 impl Expr {
     /// Whether both compute the same from the same values, wherever they stand in the source: equality but for spans.
@@ -31,6 +31,17 @@ impl Subscript {
         match (self, other) {
             (Self::Affine(left), Self::Affine(right)) => left == right,
             (Self::Computed(left), Self::Computed(right)) => left.is_same(right),
+            _ => false,
+        }
+    }
+}
+
+impl Place {
+    /// Whether both are one scalar, or elements of one array at the same place.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Element(one), Self::Element(other)) => one.is_same(other),
+            (Self::Local(one), Self::Local(other)) => one == other,
             _ => false,
         }
     }

@@ -324,7 +324,7 @@ impl<'k> Look<'k> {
         let mut moves = 0;
         for node in nodes {
             match self.moved_by(node) {
-                Some(moved) if is_same(moved, place) => {
+                Some(moved) if moved.is_same(place) => {
                     event.moved = self.moved_to(node, event)?;
                     moves += 1;
                 }
@@ -511,14 +511,6 @@ fn is_over_parameters(place: &Place) -> bool {
     };
     let mut subscripts = access.subscripts.iter();
     subscripts.all(|it| matches!(it, Subscript::Affine(it) if it.is_over_parameters()))
-}
-
-fn is_same(one: &Place, other: &Place) -> bool {
-    match (one, other) {
-        (Place::Element(one), Place::Element(other)) => one.is_same(other),
-        (Place::Local(one), Place::Local(other)) => one == other,
-        _ => false,
-    }
 }
 
 fn greatest_of(ty: Type) -> i128 {

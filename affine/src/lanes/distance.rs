@@ -102,8 +102,7 @@ impl Lanes<'_> {
     }
 
     /// Those of `accesses`, `access` among them, that fill all elements between the lanes of `access`, the first in memory first, so that
-    /// whole vectors can be stored; `None` where some are missing, or where that takes longer than to store them one by one: numbers of 64 bits
-    /// go between each other two by two.
+    /// whole vectors can be stored; `None` where some are missing. Of several to one place there is one.
     pub fn filling<'a>(&self, access: &Access, accesses: &[&'a Access]) -> Option<Vec<&'a Access>> {
         let distance = self.distance(access).filter(|it| *it > 1)?;
         let beside = accesses
@@ -111,12 +110,11 @@ impl Lanes<'_> {
             .filter_map(|it| Some((self.behind(access, it)?, *it)));
         let mut beside: Vec<_> = beside.collect();
         beside.sort_by_key(|(behind, _)| *behind);
+        beside.dedup_by_key(|(behind, _)| *behind);
         let first = beside.first()?.0;
         let numbers = beside.iter().map(|(behind, _)| behind - first);
         let is_filled = numbers.eq(0..distance);
-        let bytes = self.kernel.arrays[access.array].element.bytes();
-        let is_worth_it = distance % 2 == 0 || VECTOR_BYTES / bytes > 2;
-        (is_filled && is_worth_it).then(|| beside.into_iter().map(|(_, it)| it).collect())
+        is_filled.then(|| beside.into_iter().map(|(_, it)| it).collect())
     }
 }
 

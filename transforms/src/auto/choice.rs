@@ -33,6 +33,11 @@ pub enum Choice {
         /// The loop.
         path: String,
     },
+    /// Loops over the elements of records go away, so that lanes have a record each.
+    Records {
+        /// The loop over the records.
+        path: String,
+    },
     /// The iterations of a loop run at once.
     AtOnce {
         /// The loop.
@@ -261,6 +266,10 @@ impl fmt::Display for Choice {
             Self::ThroughRows { path } => write!(
                 f,
                 "{path} and loops around it become one: rows follow each other in memory, so that lanes go on from one to the next"
+            ),
+            Self::Records { path } => write!(
+                f,
+                "loops in {path} over the elements of records go away, so that lanes have a record each"
             ),
             Self::AtOnce {
                 path,

@@ -2,7 +2,7 @@
 //! stay in registers.
 
 use super::order::{Reach, accesses, moves, reach};
-use super::{MOST_UNROLLED, held, path_to, trips};
+use super::{LONG, MOST_UNROLLED, held, path_to, trips};
 use crate::{Unroll, tree};
 use std::collections::HashSet;
 use strew_affine::visit::{self, Loop};
@@ -17,9 +17,6 @@ const MOST_IN_KERNEL: usize = 96;
 /// So many turns, too, where all that they read lies one behind the other in the lanes of the loop around: coefficients of a polynomial, say,
 /// and where it is taken.
 const MOST_IN_LANES: usize = 16;
-
-/// So many iterations fill the lanes of several vectors.
-const LONG: u64 = 32;
 
 /// Finds the loops to flatten, one after the other: what is around a loop that went away may be next.
 #[derive(Debug, Default)]

@@ -7,8 +7,9 @@ use crate::tree::Nested;
 use crate::{Narrow, Step, Vectorize, narrow, tree};
 use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
+
 use strew_affine::visit::{Loop, for_each_local_read, has_loops, walk};
-use strew_affine::{Access, Expr, IterId, Kernel, Node, Place, Type};
+use strew_affine::{Access, BinaryOp, Expr, Function, IterId, Kernel, Node, Place, Type};
 
 /// What so many updates of a scalar multiply by does not fit the registers.
 const LONG_SUM: usize = 16;
@@ -47,15 +48,18 @@ fn vectors_in_flight(lanes: &Lanes<'_>, body: &[Node], turns: Option<u64>) -> u3
         let places = node.places();
         matches!(node, Node::Reduce { .. }) && places.iter().all(is_shared)
     };
-    let sums = body.iter().filter(is_sum);
-    let sums: usize = sums.map(|it| it.places().len()).sum();
+    let sums = body.iter().filter(is_sum).flat_map(Node::places);
+    let sums: Vec<&Place> = sums.collect();
+    let of_same = |place: &&Place| sums.iter().filter(|it| it.is_same(place)).count();
+    let longest = sums.iter().map(of_same).max().unwrap_or(0);
+    let sums = sums.len();
     let mut elements = body.iter().filter(|it| !is_sum(it));
     let writes = elements.any(|it| it.written_elements().next().is_some());
     let is_many = turns.is_some_and(|it| it >= MANY_TURNS);
     match (writes, body.len()) {
         (false, _) if sums >= SUMS_BESIDE => 1,
         (false, _) => 4,
-        _ if sums >= LONG_SUM => 4,
+        _ if longest >= LONG_SUM => 4,
         // Each waits for the one before it.
         _ if links >= LONG_CHAIN => 2,
         (true, 1) if is_many && accesses(body).len() <= FEW_ELEMENTS => 4,
@@ -89,6 +93,9 @@ const FEW_LANES: u32 = 2;
 
 /// To make an integer of a float takes as long as so many operations where numbers that are too large have to be found.
 const SATURATING: usize = 3;
+
+/// To divide, and to take a root, takes as long as so many operations, in vectors as well.
+const DIVIDING: usize = 4;
 
 /// Whether it takes no longer to compute what the body of `target` makes in lanes, and to get out of them what its other statements want, than to compute
 /// it turn by turn. What it makes in lanes reads these elements.
@@ -158,23 +165,28 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// What is in subscripts comes into no vector.
+    /// What is in subscripts comes into no vector, and what is read again is there.
     pub(super) fn read(lanes: &Lanes<'_>, body: &[Node]) -> Self {
-        fn add_loads(found: &mut Elements, lanes: &Lanes<'_>, expr: &Expr) {
+        fn add_loads<'k>(found: &mut Vec<&'k Access>, expr: &'k Expr) {
             match expr {
-                Expr::Load(access) => found.add(lanes, access, lanes.is_near(access)),
+                Expr::Load(access) if found.iter().any(|it| it.is_same(access)) => {}
+                Expr::Load(access) => found.push(access),
                 _ => {
                     let operands = expr.operands().into_iter();
-                    operands.for_each(|it| add_loads(found, lanes, it));
+                    operands.for_each(|it| add_loads(found, it));
                 }
             }
         }
-        let mut found = Self::default();
+        let mut read = Vec::new();
         walk(body, &mut |node, _| {
             for expr in node.expressions() {
-                add_loads(&mut found, lanes, expr);
+                add_loads(&mut read, expr);
             }
         });
+        let mut found = Self::default();
+        for access in read {
+            found.add(lanes, access, lanes.is_near(access));
+        }
         found
     }
 
@@ -223,6 +235,8 @@ fn operations(kernel: &Kernel, lanes: &Lanes<'_>, expr: &Expr) -> usize {
         | Expr::Constant(_)
         | Expr::Operand(_) => 0,
         Expr::Cast(to, from) if to.is_integer() && from.ty(kernel).is_float() => SATURATING,
+        Expr::Binary(BinaryOp::Div, ..) if expr.ty(kernel).is_float() => DIVIDING,
+        Expr::Call(Function::Sqrt, _) => DIVIDING,
         _ => 1,
     };
     inside + if lanes.varies(expr) { here } else { 0 }

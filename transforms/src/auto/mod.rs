@@ -15,6 +15,7 @@ mod panels;
 mod parts;
 mod pivot;
 mod profit;
+mod records;
 mod registers;
 mod scratch;
 mod speculation;
@@ -71,6 +72,9 @@ fn has_local_arrays(body: &[Node]) -> bool {
     !visit::allocated_arrays(body).is_empty()
 }
 
+/// So many iterations fill the lanes of several vectors.
+const LONG: u64 = 32;
+
 /// A body of more statements than this has enough to do in one iteration.
 const MOST_UNROLLED: usize = 8;
 
@@ -115,6 +119,7 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
         scheduler.consider(Step::Unroll(request));
     }
     scheduler.go_through_rows();
+    scheduler.flatten_records();
     scheduler.part();
     scheduler.walk_along();
     let parted = scheduler.found.kernel.clone();

@@ -271,9 +271,23 @@ fn interleaved(builder: &mut FunctionBuilder<'_>, ty: Type, vectors: &[Value]) -
         return vectors.to_vec();
     }
     let all = (0..count as u32).map(|number| {
-        let places = (number * lanes..(number + 1) * lanes)
-            .map(|it| (it as usize % count, it / count as u32));
-        picked(builder, ty, vectors, &places.collect::<Vec<_>>())
+        let mut from: Vec<usize> = Vec::new();
+        let places = (number * lanes..(number + 1) * lanes).map(|it| {
+            let vector = it as usize % count;
+            let known = from.iter().position(|it| *it == vector);
+            let position = known.unwrap_or_else(|| {
+                from.push(vector);
+                from.len() - 1
+            });
+            (position, it / count as u32)
+        });
+        let places: Vec<_> = places.collect();
+        let from: Vec<_> = from
+            .iter()
+            .filter_map(|it| vectors.get(*it))
+            .copied()
+            .collect();
+        picked(builder, ty, &from, &places)
     });
     all.collect()
 }

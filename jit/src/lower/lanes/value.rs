@@ -3,7 +3,7 @@
 use super::super::convert::clif_type;
 use super::super::operation;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{self, Immediate, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::lanes::VECTOR_BYTES;
 use strew_affine::{Type, Value as Constant};
@@ -88,9 +88,19 @@ pub(super) fn shuffled(
 ) -> Value {
     let of = builder.func.dfg.value_type(first);
     let [first, second] = [first, second].map(|it| bits_as(builder, types::I8X16, it));
-    let numbers = builder.func.dfg.immediates.push(numbers.to_vec().into());
+    let numbers = immediate(builder, numbers);
     let shuffled = builder.ins().shuffle(first, second, numbers);
     bits_as(builder, of, shuffled)
+}
+
+/// One immediate for all that have these bytes: instructions are the same only if their immediates are.
+fn immediate(builder: &mut FunctionBuilder<'_>, bytes: [u8; 16]) -> Immediate {
+    let known = &mut builder.func.dfg.immediates;
+    let same = known.iter().find(|(_, it)| it.as_slice() == bytes);
+    match same {
+        Some((immediate, _)) => immediate,
+        None => known.push(bytes.to_vec().into()),
+    }
 }
 
 /// The same bits as lanes of integers as wide.
