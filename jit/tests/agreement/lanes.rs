@@ -617,6 +617,41 @@ fn rows_that_are_filled_and_arrays_from_their_end() {
     }
 }
 
+/// Whole vectors of the array have them, wherever in their records these begin and end.
+#[test]
+fn records_that_are_read_side_by_side() {
+    for ty in [Type::F64, Type::F32, Type::I64, Type::I16, Type::U8] {
+        let lanes = 16 / ty.bytes() as usize;
+        for (width, first) in [
+            (lanes, 0),
+            (lanes + 1, 1),
+            (2 * lanes + 3, 2),
+            (2 * lanes, 0),
+        ] {
+            // What the first of a record is set to waits while the others are read.
+            let statements = (first..width).rev().map(|it| {
+                let next = (it + 1 - first) % (width - first) + first;
+                format!("let v{it}: {ty} = r[j, {it}] z[{it}, j] = v{it} r[j, {next}] = v{it}")
+            });
+            let statements: Vec<_> = statements.collect();
+            let source = format!(
+                "kernel @records(n: i64, r: {ty}[n, {width}], z: {ty}[{width}, n]) {{
+                   affine.for j in 0..n lanes {lanes} {{ {} }}
+                 }}",
+                statements.join(" ")
+            );
+            for n in [1_usize, lanes, 2 * lanes + 1] {
+                let given = [
+                    scalar(n as i64),
+                    cells(ty, width * n, 3),
+                    cells(ty, width * n, 4),
+                ];
+                assert!(check(&source, &given).is_ok(), "{source}");
+            }
+        }
+    }
+}
+
 /// On processors that have little, too.
 #[test]
 fn arithmetic_of_few_bits() {

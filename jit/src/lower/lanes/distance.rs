@@ -17,19 +17,19 @@ use strew_affine::{Access, Type};
 
 /// Where lanes at a known distance have their elements.
 #[derive(Clone, Copy)]
-struct Apart {
-    ty: Type,
+pub(super) struct Apart {
+    pub(super) ty: Type,
     /// Of the first lane.
-    address: Value,
+    pub(super) address: Value,
     displacement: i32,
-    flags: MemFlagsData,
+    pub(super) flags: MemFlagsData,
     /// In elements.
-    distance: i64,
+    pub(super) distance: i64,
 }
 
 impl Apart {
     /// How far behind `address` the element lies that is so many behind that of the first lane.
-    fn place(&self, elements: i64) -> i32 {
+    pub(super) fn place(&self, elements: i64) -> i32 {
         let bytes = elements.wrapping_mul(i64::from(self.ty.bytes()));
         self.displacement.wrapping_add(bytes as i32)
     }
@@ -56,6 +56,9 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         let lanes = (0..self.group.count).step_by(each as usize);
         match apart {
             Some(apart) if is_near => lanes.map(|it| self.load_near(&apart, it)).collect(),
+            Some(apart) if let Some(place) = self.place_in_block(access) => lanes
+                .map(|it| self.load_from_blocks(&apart, it, place))
+                .collect(),
             Some(apart) => {
                 let loaded = lanes.filter_map(|it| self.load_each(&apart, it..it + each));
                 loaded.collect()
@@ -64,7 +67,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         }
     }
 
-    fn shuffles_bytes(&self) -> bool {
+    pub(super) fn shuffles_bytes(&self) -> bool {
         shuffles_bytes(self.function.program.module.isa())
     }
 
@@ -210,7 +213,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
 }
 
 /// The vector that has in each lane what is in that lane of that one of `vectors`.
-fn picked(
+pub(super) fn picked(
     builder: &mut FunctionBuilder<'_>,
     ty: Type,
     vectors: &[Value],

@@ -21,6 +21,7 @@ mod one_by_one;
 mod picked;
 mod quotient;
 mod settle;
+mod transposed;
 mod value;
 mod vectors;
 
