@@ -1,3 +1,4 @@
+use crate::combiner::{Combiner, Extreme, LibraryExtremum, Ties};
 use std::fmt;
 
 macro_rules! functions {
@@ -162,6 +163,22 @@ impl Function {
                 | Self::Copysign
                 | Self::Fma
         )
+    }
+
+    /// How it picks one of two numbers, the first of which is held, if that is what it does.
+    pub fn extremum(self) -> Option<Combiner> {
+        let extreme = match self {
+            Self::Fmin => Extreme::Least,
+            Self::Fmax => Extreme::Greatest,
+            _ => return None,
+        };
+        let ties = Ties::Last;
+        Some(Combiner::new(LibraryExtremum { extreme, ties }))
+    }
+
+    /// Whether a few instructions compute it wherever it stands.
+    pub fn is_inline(self) -> bool {
+        self.is_correctly_rounded() || self.extremum().is_some()
     }
 }
 

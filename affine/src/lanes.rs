@@ -10,6 +10,7 @@ use in_turn::may_follow;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod along;
+mod chosen;
 mod distance;
 mod divisor;
 mod gathered;
@@ -261,51 +262,6 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// A statement on one side of a condition: both sides are computed, so it can only set what each lane has, which stays what it is where the
-    /// lane is not meant, or gather nothing there.
-    fn chosen(&self, node: &Node) -> Result<(), Obstacle> {
-        match node {
-            Node::Assign {
-                place: Place::Local(local),
-                value,
-                ..
-            } if self.is_own(*local) && !self.may_fail(value) => self.expr(value),
-            Node::Assign {
-                place: Place::Element(access),
-                value,
-                ..
-            } if access.is_affine() && !self.may_fail(value) => {
-                self.expr(value)?;
-                self.written(access)
-            }
-            Node::Reduce {
-                places,
-                combiner,
-                values,
-                ..
-            } if (self.gathering(places, combiner).is_some()
-                || self.is_one_of_each(places)
-                || self.are_own(places))
-                && places.iter().all(is_there)
-                && !values.iter().any(|it| self.may_fail(it)) =>
-            {
-                self.update(places, combiner, values)
-            }
-            _ => Err(Obstacle::Nested),
-        }
-    }
-
-    /// Whether `places` are scalars that each lane has.
-    fn are_own(&self, places: &[Place]) -> bool {
-        let mut locals = places.iter().map(Place::local);
-        locals.all(|it| it.is_some_and(|it| self.is_own(it)))
-    }
-
-    /// Whether `places` are one element, another one in each lane.
-    fn is_one_of_each(&self, places: &[Place]) -> bool {
-        matches!(places, [Place::Element(access)] if self.is_varying(access))
-    }
-
     /// Elements, and scalars that each lane has, are combined in lanes, other scalars, and an element that is the same in all of them, lane
     /// by lane.
     fn update(
@@ -442,7 +398,8 @@ impl<'k> Lanes<'k> {
                 )));
             }
             Expr::Call(function, _)
-                if !function.is_correctly_rounded() || function.operand_count() != 1 =>
+                if !function.is_inline()
+                    || function.operand_count() != 1 && function.extremum().is_none() =>
             {
                 return Err(Obstacle::Operation(format!("`{function}`")));
             }
@@ -531,11 +488,6 @@ pub fn turns_at_once(kernel: &Kernel, target: Loop<'_>) -> u32 {
         count if Lanes::of(kernel, target, count).is_ok_and(is_whole) => count,
         _ => 1,
     }
-}
-
-/// Whether `place` is there wherever it is computed: where no lane meant it, what they gathered is combined into it all the same.
-fn is_there(place: &Place) -> bool {
-    place.element().is_none_or(Access::is_affine)
 }
 
 fn span_of(node: &Node, otherwise: Span) -> Span {

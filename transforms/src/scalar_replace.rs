@@ -1,6 +1,7 @@
 //! The step `scalar_replace`.
 
 mod carried;
+mod own;
 
 pub(crate) use carried::carried_arrays;
 
@@ -50,6 +51,14 @@ use strew_affine::{
 /// And to every innermost loop without branches that reads what an iteration up to four before has assigned, if all elements of the array
 /// that the kernel uses are known to be there.
 ///
+/// And to a local array that is used at constant places alone: each element that is used is a scalar.
+///
+/// ```text
+/// alloc t: f64[2]                     var t_0: f64 = 0.0
+/// t[0] = x[i]                    →    t_0 = x[i]
+/// y[i] = t[0] * t[0]                  y[i] = t_0 * t_0
+/// ```
+///
 /// Always legal: the loop does with the scalar what it did with the element. The element is read only if the loop runs. If
 /// iterations fail, another failure may be the first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -85,6 +94,11 @@ impl fmt::Display for ScalarReplace {
 impl Transform for ScalarReplace {
     fn apply(&self, kernel: &Verified) -> Result<Kernel, Reason> {
         let array = find_array(kernel, &self.array)?;
+        if let Some(places) = own::places(kernel, array) {
+            let mut rewritten = (**kernel).clone();
+            own::rewrite(&mut rewritten, array, &places);
+            return Ok(rewritten);
+        }
         let found = replaceable(kernel, array);
         let chains = carried::chains(kernel, array);
         if found.is_empty() && chains.is_empty() {
@@ -228,7 +242,9 @@ fn rewritten(kernel: &Kernel, found: &[Replaceable<'_>]) -> Result<Kernel, Overf
         let local = rewritten.locals.alloc(local);
         let mut around = it.target.to_node();
         for block in around.blocks_mut() {
-            use_local(block, it.element.array, local);
+            use_locals(block, &|access| {
+                (access.array == it.element.array).then_some(local)
+            });
         }
         let value = Expr::Load(it.element.clone());
         let mut nodes = vec![Node::Declare { local, value }, around];
@@ -260,21 +276,29 @@ fn if_data_run(target: &ScfFor, nodes: Vec<Node>, span: Span) -> Vec<Node> {
     }]
 }
 
-/// Lets `body` use `local` for all elements of `array` that it uses.
-fn use_local(body: &mut [Node], array: ArrayId, local: LocalId) {
+/// Lets `body` use the scalars that `of` gives for elements.
+fn use_locals(body: &mut [Node], of: &dyn Fn(&Access) -> Option<LocalId>) {
     for_each_expr_mut(body, &mut |expr| {
-        if matches!(expr, Expr::Load(access) if access.array == array) {
+        if let Expr::Load(access) = expr
+            && let Some(local) = of(access)
+        {
             *expr = Expr::Local(local);
         }
     });
+    set_locals(body, of);
+}
+
+fn set_locals(body: &mut [Node], of: &dyn Fn(&Access) -> Option<LocalId>) {
     for node in body {
         for place in node.places_mut() {
-            if matches!(place, Place::Element(access) if access.array == array) {
+            if let Place::Element(access) = place
+                && let Some(local) = of(access)
+            {
                 *place = Place::Local(local);
             }
         }
         for block in node.blocks_mut() {
-            use_local(block, array, local);
+            set_locals(block, of);
         }
     }
 }

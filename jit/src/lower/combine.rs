@@ -4,11 +4,12 @@ use super::blend::Blend;
 use super::call::Calls;
 use super::convert::convert;
 use super::division::{divided, divides};
+use super::function::FunctionLowering;
 use super::operation;
 use super::sum::sum;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
-use strew_affine::{BinaryOp, Expr, Operand, Type, Value as Constant};
+use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type, Value as Constant};
 
 /// What combining comes to.
 pub(super) struct Combined {
@@ -43,6 +44,23 @@ pub(super) fn apply_all(
     Combined {
         values,
         panicked: application.panicked,
+    }
+}
+
+impl FunctionLowering<'_, '_, '_> {
+    /// One vector or value combined with another.
+    pub(super) fn combined_values(
+        &mut self,
+        (combiner, ty): (&Combiner, Type),
+        held: Value,
+        incoming: Value,
+    ) -> Value {
+        let bodies = combiner.bodies(&[ty]).unwrap_or_default();
+        let mut calls = self.program.calls();
+        let builder = &mut self.builder;
+        let types = [ty];
+        let combined = apply_all(builder, &mut calls, &bodies, &types, &[held], &[incoming]);
+        combined.values.first().copied().unwrap_or(held)
     }
 }
 

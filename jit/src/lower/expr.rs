@@ -63,6 +63,9 @@ impl FunctionLowering<'_, '_, '_> {
             Expr::Call(function, operands) => {
                 let ty = expr.ty(self.program.kernel);
                 let operands: Vec<_> = operands.iter().map(|it| self.expr(it)).collect();
+                if let (Some(by), [first, second]) = (function.extremum(), operands.as_slice()) {
+                    return self.combined_values((&by, ty), *first, *second);
+                }
                 let mut calls = self.program.calls();
                 calls.emit(&mut self.builder, *function, &operands, ty)
             }
@@ -258,7 +261,7 @@ impl FunctionLowering<'_, '_, '_> {
     /// Whether evaluating `expr` can leave the function, or takes long.
     pub(super) fn needs_branch(&self, expr: &Expr) -> bool {
         let here = match expr {
-            Expr::Call(function, _) => !function.is_correctly_rounded(),
+            Expr::Call(function, _) => !function.is_inline(),
             Expr::Load(access) => {
                 return !self.is_proved(access) && self.known_element(access).is_none();
             }

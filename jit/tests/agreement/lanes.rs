@@ -213,6 +213,35 @@ fn functions_that_are_instructions() {
     }
 }
 
+/// Infinities, NaN and zeros of both signs are among the numbers.
+#[test]
+fn library_extrema_pick_in_lanes() {
+    for ty in [Type::F32, Type::F64] {
+        for body in [
+            "out[j] = fmax(a[j], b[j])",
+            "out[j] = fmin(fmax(a[j], 0.0), s)",
+            "out[j] = fmin(s, fmin(b[j], a[j + 1]))",
+        ] {
+            assert!(runs(ty, ty, body), "{ty} {body}");
+        }
+    }
+}
+
+#[test]
+fn sides_of_conditions_declare_what_they_need() {
+    for ty in [Type::F32, Type::I32, Type::U8] {
+        for body in [
+            "scf.if a[j] > out[j] { let t: {ty} = out[j] out[j] = a[j] a[j] = t }",
+            "var x: {ty} = a[j] var y: {ty} = b[j]
+             scf.if x > y { let t: {ty} = x x = y y = t } else { let t: {ty} = s x = t + y }
+             out[j] = x - y",
+        ] {
+            let body = body.replace("{ty}", ty.name());
+            assert!(runs(ty, ty, &body), "{body}");
+        }
+    }
+}
+
 #[test]
 fn iterators_in_lanes() {
     for ty in TYPES {

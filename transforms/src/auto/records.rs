@@ -8,9 +8,9 @@ use super::flatten::gone;
 use super::order::{Reach, accesses, moves, reach};
 use super::{Choice, LONG, Scheduler, lanes, path_to, trips};
 use crate::tree::{self, find_affine_loop};
-use crate::{Vectorize, vectorize};
+use crate::{ScalarReplace, Vectorize, vectorize};
 use strew_affine::lanes::VECTOR_BYTES;
-use strew_affine::visit::{Loop, has_loops, walk};
+use strew_affine::visit::{Loop, allocated_arrays, has_loops, walk};
 use strew_affine::{Access, AffineFor, IterId, Kernel, Node};
 
 /// Rows of more elements are none where they have lanes of their own: eight take 40 µs there and 43 as records.
@@ -38,16 +38,22 @@ fn flattened(attempt: &mut Attempt, iter: IterId) -> Option<()> {
     let target = find_affine_loop(attempt.kernel(), iter)?;
     has_records(attempt.kernel(), target).then_some(())?;
     loop {
-        let mut inside = inside(find_affine_loop(attempt.kernel(), iter)?).into_iter();
-        let Some(inner) = inside.find(|it| !has_loops(&it.body)) else {
+        let kernel = attempt.kernel();
+        let inside = inside(find_affine_loop(kernel, iter)?);
+        if inside.is_empty() {
             break;
-        };
-        let most = match lanes::count(attempt.kernel(), Loop::Affine(inner)) {
-            Some(_) => MOST_ELEMENTS,
-            None => MOST_OF_OTHERS,
-        };
-        let request = gone(attempt.kernel(), inner, most)?;
+        }
+        // Of those whose lengths the loops around them decide, these go first.
+        let request = inside
+            .into_iter()
+            .find_map(|it| gone(kernel, it, most(kernel, it)))?;
         attempt.step(request)?;
+    }
+    let kernel = attempt.kernel();
+    let own = allocated_arrays(&find_affine_loop(kernel, iter)?.body);
+    for array in own {
+        let name = attempt.kernel().arrays[array].name.clone();
+        attempt.step(ScalarReplace::new(name))?;
     }
     let target = find_affine_loop(attempt.kernel(), iter)?;
     let count = lanes::count(attempt.kernel(), Loop::Affine(target))?;
@@ -55,6 +61,14 @@ fn flattened(attempt: &mut Attempt, iter: IterId) -> Option<()> {
     vectorize::plan(attempt.kernel(), &request)
         .is_ok()
         .then_some(())
+}
+
+/// The most turns of a loop that goes away.
+fn most(kernel: &Kernel, inner: &AffineFor) -> usize {
+    match lanes::count(kernel, Loop::Affine(inner)) {
+        Some(_) => MOST_ELEMENTS,
+        None => MOST_OF_OTHERS,
+    }
 }
 
 /// The loops in `target`.
@@ -69,12 +83,14 @@ fn inside(target: &AffineFor) -> Vec<&AffineFor> {
 }
 
 /// Whether the iterations of `target`, of which there may be many, each write elements of their own, all at affine places, loops in it go along rows
-/// where it goes from row to row, and lanes of theirs would not be better.
+/// where it goes from row to row, or elements of arrays that each iteration has, and lanes of theirs would not be better.
 fn has_records(kernel: &Kernel, target: &AffineFor) -> bool {
     let is_long = trips(target).is_none_or(|it| it >= LONG);
+    let own = allocated_arrays(&target.body);
     let mut written = Vec::new();
     walk(&target.body, &mut |node, _| {
-        written.extend(node.written_elements())
+        let elements = node.written_elements();
+        written.extend(elements.filter(|it| !own.contains(&it.array)));
     });
     let is_own = |it: &&Access| moves(it, target.iter);
     let inside = inside(target);
@@ -88,7 +104,7 @@ fn has_records(kernel: &Kernel, target: &AffineFor) -> bool {
         && !written.is_empty()
         && written.iter().all(is_own)
         && accesses.iter().all(|it| it.is_affine())
-        && accesses.iter().any(is_record)
+        && (accesses.iter().any(is_record) || !own.is_empty())
         && !fills_vectors(kernel, target)
 }
 

@@ -75,7 +75,7 @@ fn updated(nodes: &[Node]) -> BTreeSet<Target> {
 /// Whether what is summed up takes longer than to wait for an addition.
 fn calls(inner: &AffineFor) -> bool {
     fn is_call(expr: &Expr) -> bool {
-        matches!(expr, Expr::Call(function, _) if !function.is_correctly_rounded())
+        matches!(expr, Expr::Call(function, _) if !function.is_inline())
             || expr.operands().into_iter().any(is_call)
     }
     let mut expressions = inner.body.iter().flat_map(Node::expressions);

@@ -150,7 +150,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let ty = held.ty();
         for bytes in halves(ty) {
             let away = value::rotated(&mut self.builder, best, bytes);
-            best = self.combined_lanes((&held.gathering().by, ty), best, away);
+            best = self.combined_values((&held.gathering().by, ty), best, away);
         }
         Some(best)
     }

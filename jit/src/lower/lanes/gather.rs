@@ -1,7 +1,6 @@
 //! Scalars, and elements that are the same in all turns, that every lane updates in one of its own: all of these are combined when the
 //! groups are over. A sum then waits for the one before it only once a group.
 
-use super::super::combine;
 use super::super::function::FunctionLowering;
 use super::super::operation;
 use super::Group;
@@ -336,26 +335,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         while values.len() > 1 {
             let second = values.split_off(values.len().div_ceil(2));
             for (held, incoming) in values.iter_mut().zip(second) {
-                *held = self.combined_lanes((&by.by, by.ty), *held, incoming);
+                *held = self.combined_values((&by.by, by.ty), *held, incoming);
             }
         }
         values.first().copied()
-    }
-
-    /// One vector or value combined with another.
-    pub(super) fn combined_lanes(
-        &mut self,
-        (combiner, ty): (&Combiner, Type),
-        held: Value,
-        incoming: Value,
-    ) -> Value {
-        let bodies = combiner.bodies(&[ty]).unwrap_or_default();
-        let mut calls = self.program.calls();
-        let builder = &mut self.builder;
-        let types = [ty];
-        let combined =
-            combine::apply_all(builder, &mut calls, &bodies, &types, &[held], &[incoming]);
-        combined.values.first().copied().unwrap_or(held)
     }
 }
 
@@ -419,7 +402,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             self.note_unordered(held, incoming);
             let before = self.function.builder.use_var(*vector);
             let by = (&held.gathering.by, held.gathering.ty);
-            let value = self.function.combined_lanes(by, before, incoming);
+            let value = self.function.combined_values(by, before, incoming);
             self.function.builder.def_var(*vector, value);
         }
     }

@@ -188,7 +188,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         let pairs = held(self).into_iter().zip(incoming);
         let by = (combiner, ty);
         pairs
-            .map(|(held, incoming)| self.function.combined_lanes(by, held, incoming))
+            .map(|(held, incoming)| self.function.combined_values(by, held, incoming))
             .collect()
     }
 
@@ -347,6 +347,15 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 InLanes::Each(self.selected(condition, then, otherwise, ty))
             }
             Expr::Cast(to, operand) => self.cast(*to, operand),
+            Expr::Call(function, operands)
+                if let (Some(by), [first, second]) = (function.extremum(), operands.as_slice()) =>
+            {
+                let (first, second) = self.both(first, second, ty);
+                let pairs = first.into_iter().zip(second);
+                let picked =
+                    pairs.map(|(one, other)| self.function.combined_values((&by, ty), one, other));
+                InLanes::Each(picked.collect())
+            }
             Expr::Call(function, operands) => {
                 let first = operands.first().map(|it| self.expr(it));
                 let vectors = first.map(|it| self.spread(it, ty)).unwrap_or_default();
