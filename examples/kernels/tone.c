@@ -1,9 +1,9 @@
 /* Makes the colours of a picture lighter, and its contrasts stronger. */
 #include <stdint.h>
 
-void tone(int32_t rows, int32_t columns, float gain, float middle, const float in[rows][columns][3], float out[rows][columns][3]) {
+void tone(int32_t rows, int32_t columns, float gain, float middle, const float before[rows][columns][3], float after[rows][columns][3]) {
     for (int32_t y = 0; y < rows; y++)
         for (int32_t x = 0; x < columns; x++)
             for (int32_t c = 0; c < 3; c++)
-                out[y][x][c] = (in[y][x][c] - middle) * gain + middle;
+                after[y][x][c] = (before[y][x][c] - middle) * gain + middle;
 }
