@@ -3,7 +3,9 @@
 //! The interpreter computes with these, and whoever folds constants. Operands have the types that a verified kernel gives them;
 //! with others the result is some value of the expected type, never a panic.
 
-use crate::{BinaryOp, CompareOp, Expr, Function, Math, NotComputed, Type, UnaryOp, Value};
+use crate::{
+    BinaryOp, CompareOp, Expr, Extreme, Function, Math, NotComputed, Type, UnaryOp, Value,
+};
 
 /// An integer division or remainder by zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,11 +108,15 @@ pub fn convert(ty: Type, value: Value) -> Value {
     }
 }
 
-/// `function` on operands of one float type, as many as it takes; its value is the one that `math` has for it.
+/// `function` on operands of one float type, as many as it takes; its value is the one that `math` has for it, unless it picks one of them: of
+/// two that are equal, as zeros of both signs are, the second, and what is no NaN.
 ///
 /// # Errors
 /// `math` does not compute the function, or not on operands like these.
 pub fn call(math: &dyn Math, function: Function, operands: &[Value]) -> Result<Value, NotComputed> {
+    if let (Some(extreme), &[first, second]) = (function.extreme(), operands) {
+        return Ok(picked(extreme, first, second));
+    }
     let ty = operands.first().map_or(Type::F64, |it| it.ty());
     let bits = operands.iter().map(|it| it.bits());
     let value = match ty {
@@ -125,6 +131,20 @@ pub fn call(math: &dyn Math, function: Function, operands: &[Value]) -> Result<V
         _ => None,
     };
     value.ok_or(NotComputed(function))
+}
+
+fn picked(extreme: Extreme, first: Value, second: Value) -> Value {
+    let is_first = match (first.as_float(), second.as_float()) {
+        (Some(one), Some(other)) => {
+            let is_beyond = match extreme {
+                Extreme::Least => one < other,
+                Extreme::Greatest => one > other,
+            };
+            is_beyond || other.is_nan()
+        }
+        _ => false,
+    };
+    if is_first { first } else { second }
 }
 
 enum Number {

@@ -127,8 +127,8 @@ impl Function {
         Self::ALL.iter().copied().find(|it| it.name() == name)
     }
 
-    /// Whether every library gives it the same bits on the same operands, NaNs aside: IEEE 754 or C define it exactly. The last bits
-    /// of the others, and of [`Function::Fmin`] and [`Function::Fmax`] the sign of zero, are up to the library.
+    /// Whether every library gives it the same bits on the same operands, NaNs aside: IEEE 754 or C define it exactly, or no library is asked. The
+    /// last bits of the others are up to the library.
     pub fn is_settled(self) -> bool {
         match self {
             Self::Sqrt | Self::Fma | Self::Fmod | Self::Remainder => true,
@@ -142,7 +142,7 @@ impl Function {
             Self::Sinh | Self::Cosh | Self::Tanh => false,
             Self::Asinh | Self::Acosh | Self::Atanh => false,
             Self::Erf | Self::Erfc | Self::Tgamma | Self::Lgamma => false,
-            Self::Fmin | Self::Fmax => false,
+            Self::Fmin | Self::Fmax => true,
         }
     }
 }
@@ -165,20 +165,25 @@ impl Function {
         )
     }
 
-    /// How it picks one of two numbers, the first of which is held, if that is what it does.
+    /// Whether it picks the least or the greatest of two numbers, if that is what it does.
+    pub fn extreme(self) -> Option<Extreme> {
+        match self {
+            Self::Fmin => Some(Extreme::Least),
+            Self::Fmax => Some(Extreme::Greatest),
+            _ => None,
+        }
+    }
+
+    /// The combiner that gives what such a function does, with its first operand held.
     pub fn extremum(self) -> Option<Combiner> {
-        let extreme = match self {
-            Self::Fmin => Extreme::Least,
-            Self::Fmax => Extreme::Greatest,
-            _ => return None,
-        };
         let ties = Ties::Last;
-        Some(Combiner::new(LibraryExtremum { extreme, ties }))
+        let by = |extreme| Combiner::new(LibraryExtremum { extreme, ties });
+        self.extreme().map(by)
     }
 
     /// Whether a few instructions compute it wherever it stands.
     pub fn is_inline(self) -> bool {
-        self.is_correctly_rounded() || self.extremum().is_some()
+        self.is_correctly_rounded() || self.extreme().is_some()
     }
 }
 

@@ -28,6 +28,9 @@ pub const VECTOR_BYTES: u32 = 16;
 /// The most lanes there can be.
 pub const MOST_LANES: u32 = 64;
 
+/// What lanes compute, and a turn would not.
+const NOT_ALWAYS: &str = "what is not always computed and can fail";
+
 /// What keeps a loop from running in lanes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
@@ -376,14 +379,10 @@ impl<'k> Lanes<'k> {
             }
             Expr::Load(access) => return self.element(access),
             Expr::And(_, right) | Expr::Or(_, right) if self.may_fail(right) => {
-                return Err(Obstacle::Operation(
-                    "what is not always computed and can fail".to_owned(),
-                ));
+                return Err(Obstacle::Operation(NOT_ALWAYS.to_owned()));
             }
             Expr::Select(_, then, otherwise) if self.may_fail(then) || self.may_fail(otherwise) => {
-                return Err(Obstacle::Operation(
-                    "what is not always computed and can fail".to_owned(),
-                ));
+                return Err(Obstacle::Operation(NOT_ALWAYS.to_owned()));
             }
             Expr::Unary(op, _) if UnaryOp::COUNTING.contains(op) => {
                 return Err(Obstacle::Operation(format!("`{}`", op.symbol())));
@@ -399,7 +398,7 @@ impl<'k> Lanes<'k> {
             }
             Expr::Call(function, _)
                 if !function.is_inline()
-                    || function.operand_count() != 1 && function.extremum().is_none() =>
+                    || function.operand_count() != 1 && function.extreme().is_none() =>
             {
                 return Err(Obstacle::Operation(format!("`{function}`")));
             }

@@ -52,10 +52,8 @@ macro_rules! computed {
             (Function::Fmod, &[x, y]) => x % y,
             (Function::Remainder, &[x, y]) => Exact::remainder(x, y),
             (Function::Fma, &[x, y, z]) => x.mul_add(y, z),
-            // Of equal numbers, as zeros of both signs are, the second one.
-            (Function::Fmin, &[x, y]) if y.is_nan() || x < y => x,
-            (Function::Fmax, &[x, y]) if y.is_nan() || x > y => x,
-            (Function::Fmin | Function::Fmax, &[_, y]) => y,
+            (Function::Fmin, &[x, y]) => x.min(y),
+            (Function::Fmax, &[x, y]) => x.max(y),
             (Function::Fdim, &[x, y]) => match x <= y {
                 true => 0.0,
                 false => x - y,

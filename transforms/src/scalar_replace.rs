@@ -10,7 +10,7 @@ use crate::in_range::is_in_range;
 use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::{for_each_expr_mut, if_runs, replace_loop, scalar_for};
+use crate::tree::{for_each_expr_mut, for_each_place_mut, if_runs, replace_loop, scalar_for};
 use crate::{LoopPath, Reason};
 use std::fmt;
 use strew_affine::dependence::Analyzed;
@@ -51,7 +51,7 @@ use strew_affine::{
 /// And to every innermost loop without branches that reads what an iteration up to four before has assigned, if all elements of the array
 /// that the kernel uses are known to be there.
 ///
-/// And to a local array that is used at constant places alone: each element that is used is a scalar.
+/// And to a local array of an iteration that is used at constant places alone: each element that is used is a scalar.
 ///
 /// ```text
 /// alloc t: f64[2]                     var t_0: f64 = 0.0
@@ -285,22 +285,11 @@ fn use_locals(body: &mut [Node], of: &dyn Fn(&Access) -> Option<LocalId>) {
             *expr = Expr::Local(local);
         }
     });
-    set_locals(body, of);
-}
-
-fn set_locals(body: &mut [Node], of: &dyn Fn(&Access) -> Option<LocalId>) {
-    for node in body {
-        for place in node.places_mut() {
-            if let Place::Element(access) = place
-                && let Some(local) = of(access)
-            {
-                *place = Place::Local(local);
-            }
+    for_each_place_mut(body, &mut |place| {
+        if let Some(local) = place.element().and_then(of) {
+            *place = Place::Local(local);
         }
-        for block in node.blocks_mut() {
-            set_locals(block, of);
-        }
-    }
+    });
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ about_one_loop!(
     /// A request to separate the iterations of `target`.
 );
 
-fn plan(kernel: &Kernel, request: &Separate) -> Result<Replacing, Reason> {
+pub(crate) fn plan(kernel: &Kernel, request: &Separate) -> Result<Replacing, Reason> {
     let path = &request.target;
     let target = address::find_affine_for(kernel, path)?.it;
     let changing = Changing::first_in(target)?;

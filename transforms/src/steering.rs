@@ -137,7 +137,7 @@ mod tests {
             "out[i64(x[i])] = 1.0 x[i] = exp(x[i])",
             "x[i] = exp(x[i]) out[seg[i]] = x[i] < 1.0 ? x[0] : x[1]",
             "var e: f64 = exp(x[i]) scf.while e < 3.0 { e = e + 1.0 }",
-            "scf.for k in 0..i64(fmax(x[i], 1.0)) { out[k] = 1.0 }",
+            "scf.for k in 0..i64(hypot(x[i], 1.0)) { out[k] = 1.0 }",
             "seg[i] = 7 / i64(exp(x[i]))",
             "scf.if x[i] < 1.0 || exp(x[i]) < 2.0 && x[0] < 1.0 { out[0] = 1.0 }",
             "scf.forall c in 0..2 private(p: f64[n] = identity(add)) merge(x reduce(add) p) { p[0] reduce(add) exp(1.0) } out[i64(x[0])] = 1.0",

@@ -66,6 +66,13 @@ pub(crate) fn find_affine_loop(kernel: &Kernel, iter: IterId) -> Option<&AffineF
     }
 }
 
+/// The loops in `target`, those around others first.
+pub(crate) fn loops_in(target: &AffineFor) -> Vec<Loop<'_>> {
+    let mut found = Vec::new();
+    visit::walk(&target.body, &mut |node, _| found.extend(Loop::of(node)));
+    found
+}
+
 /// An iterator for a loop that comes from the one over `like`, called as that one is with `_suffix` behind it. Labels stay with that one.
 pub(crate) fn new_iter(kernel: &mut Kernel, like: IterId, suffix: impl fmt::Display) -> IterId {
     let mut it = kernel.iters[like].clone();

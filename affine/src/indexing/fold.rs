@@ -249,6 +249,32 @@ mod tests {
         folds(symbolic, "(i * m + j) mod m", "j");
     }
 
+    /// How far the next turn of the loop over `c` is in `array`, of which these are extents and subscripts.
+    #[track_caller]
+    fn steps(extents: &str, subscripts: &str) -> Option<i64> {
+        let source = format!(
+            "kernel @k(n: i64, m: i64, k: i64, x: f64[{extents}]) {{ affine.for c in 0..n {{ x[{subscripts}] = 1.0 }} }}"
+        );
+        let kernel = text::parse(&source).expect("a kernel").remove(0);
+        let site = accesses(&kernel).remove(0);
+        let innermost = site.loops.last().expect("a loop");
+        site.access.step_through_rows(&kernel, innermost.iter())
+    }
+
+    #[test]
+    fn rows_go_on_in_the_next_ones() {
+        assert_eq!(steps("n, 3", "c floordiv 3, c mod 3"), Some(1));
+        assert_eq!(steps("n, m", "c floordiv m, c mod m"), Some(1));
+        assert_eq!(steps("n, m", "k - (-c) floordiv m, (-c) mod m"), None);
+        assert_eq!(steps("n, 3", "(5 - c) floordiv 3, (5 - c) mod 3"), Some(-1));
+        let cells = "c floordiv 12, (c mod 12) floordiv 4, c mod 4";
+        assert_eq!(steps("n, 3, 4", cells), Some(1));
+        assert_eq!(steps("k, n, 3", "k - 1, c floordiv 3, c mod 3"), Some(1));
+        // Rows of other lengths, and what divides nothing.
+        assert_eq!(steps("n, 4", "c floordiv 3, c mod 3"), None);
+        assert_eq!(steps("n, 3", "c, 2"), None);
+    }
+
     #[test]
     fn what_does_not_fold_stays() {
         let flat = "affine.for c in 0..n {";

@@ -1,16 +1,18 @@
 //! Conditions that only decide what scalars and elements become: lanes compute both sides, and each picks one.
 
-use super::{Lanes, Obstacle};
+use super::{Lanes, NOT_ALWAYS, Obstacle};
 use crate::{Access, Node, Place};
 
 impl Lanes<'_> {
     /// A statement on one side of a condition: both sides are computed, so it can only set what each lane has, which stays what it is where the
-    /// lane is not meant, or gather nothing there.
+    /// lane is not meant, gather nothing there, or declare what its side alone reads. That each lane has, too: what is the same in all of them is
+    /// computed before the condition, and this is not.
     pub(super) fn chosen(&mut self, node: &Node) -> Result<(), Obstacle> {
         match node {
-            Node::Declare { local, value }
-                if !self.kernel.locals[*local].mutable && !self.may_fail(value) =>
-            {
+            Node::Declare { local, value } if !self.kernel.locals[*local].mutable => {
+                if self.may_fail(value) {
+                    return Err(Obstacle::Operation(NOT_ALWAYS.to_owned()));
+                }
                 self.expr(value)?;
                 self.varying.insert(*local);
                 Ok(())

@@ -2,7 +2,7 @@
 
 use super::Update;
 use super::held::{Held, uncast};
-use strew_affine::{Combiner, CompareOp, Expr, Function, UnaryOp};
+use strew_affine::{Combine, Combiner, CompareOp, Expr, LibraryExtremum, Ties, UnaryOp};
 
 impl Held<'_> {
     /// `value op held ? value : held` and its mirror images.
@@ -34,14 +34,10 @@ impl Held<'_> {
         } else {
             return None;
         };
-        let combiner = match (function, is_first) {
-            (Function::Fmax, true) => "fmax",
-            (Function::Fmax, false) => "fmax_first",
-            (Function::Fmin, true) => "fmin",
-            (Function::Fmin, false) => "fmin_first",
-            _ => return None,
-        };
-        self.chosen(combiner, incoming, incoming)
+        let extreme = function.extreme()?;
+        let ties = if is_first { Ties::Last } else { Ties::First };
+        let combiner = LibraryExtremum { extreme, ties };
+        self.chosen(combiner.name(), incoming, incoming)
     }
 
     /// `if (condition) held = value`

@@ -47,6 +47,18 @@ pub(super) fn apply_all(
     }
 }
 
+/// What `combiner` makes of one value, or vector, of type `ty` and another.
+fn combined(
+    builder: &mut FunctionBuilder<'_>,
+    calls: &mut Calls<'_>,
+    (combiner, ty): (&Combiner, Type),
+    [held, incoming]: [Value; 2],
+) -> Value {
+    let bodies = combiner.bodies(&[ty]).unwrap_or_default();
+    let combined = apply_all(builder, calls, &bodies, &[ty], &[held], &[incoming]);
+    combined.values.first().copied().unwrap_or(held)
+}
+
 impl FunctionLowering<'_, '_, '_> {
     /// One vector or value combined with another.
     pub(super) fn combined_values(
@@ -55,12 +67,13 @@ impl FunctionLowering<'_, '_, '_> {
         held: Value,
         incoming: Value,
     ) -> Value {
-        let bodies = combiner.bodies(&[ty]).unwrap_or_default();
         let mut calls = self.program.calls();
-        let builder = &mut self.builder;
-        let types = [ty];
-        let combined = apply_all(builder, &mut calls, &bodies, &types, &[held], &[incoming]);
-        combined.values.first().copied().unwrap_or(held)
+        combined(
+            &mut self.builder,
+            &mut calls,
+            (combiner, ty),
+            [held, incoming],
+        )
     }
 }
 
@@ -171,7 +184,12 @@ impl<'o> Application<'_, '_, '_, 'o> {
                 }
                 let of = operands.type_of(body);
                 let values: Vec<_> = values.iter().map(|it| self.apply(it)).collect();
-                let value = self.calls.emit(self.builder, *function, &values, of);
+                let value = match (function.extremum(), values.as_slice()) {
+                    (Some(by), [held, incoming]) => {
+                        combined(self.builder, self.calls, (&by, of), [*held, *incoming])
+                    }
+                    _ => self.calls.emit(self.builder, *function, &values, of),
+                };
                 self.called.push((body, value));
                 value
             }

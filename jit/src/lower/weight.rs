@@ -32,7 +32,6 @@ fn calls_in(expr: &Expr) -> i64 {
 
 /// Whether it takes many instructions: there is none that does it, nor a few.
 fn is_computed(function: Function) -> bool {
-    use Function::{Fdim, Fmax, Fmin, Logb, Nextafter, Round};
-    let takes_a_few = matches!(function, Fmin | Fmax | Fdim | Logb | Nextafter | Round);
-    !function.is_correctly_rounded() && !takes_a_few
+    use Function::{Fdim, Logb, Nextafter, Round};
+    !function.is_inline() && !matches!(function, Fdim | Logb | Nextafter | Round)
 }

@@ -227,6 +227,30 @@ fn library_extrema_pick_in_lanes() {
     }
 }
 
+/// Declared combiners call them, too. Of NaNs those with a signal are among the numbers.
+#[test]
+fn library_extrema_pick_in_declared_combiners() {
+    let source = "reduction @above(a, b: f32) = fmax(a, b) + fmin(b, 1.0) identity(f32(-inf))
+      kernel @k(n: i64, x: f32[n], out: f32[n]) { affine.for j in 0..n { out[j] reduce(above) x[j] } }";
+    let bits = [
+        0,
+        0x8000_0000,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f80_0001,
+        0x7fc0_0000,
+    ];
+    let value = |it: &u64| Value::from_bits(Type::F32, *it);
+    let pairs = bits.iter().flat_map(|x| bits.iter().map(move |y| (x, y)));
+    let (x, out): (Vec<_>, Vec<_>) = pairs.map(|(x, y)| (value(x), value(y))).unzip();
+    let given = [
+        scalar(x.len() as i64),
+        Given::Array(Cells::of(Type::F32, &x)),
+        Given::Array(Cells::of(Type::F32, &out)),
+    ];
+    assert!(check(source, &given).is_ok());
+}
+
 #[test]
 fn sides_of_conditions_declare_what_they_need() {
     for ty in [Type::F32, Type::I32, Type::U8] {

@@ -94,15 +94,6 @@ impl Scheduler<'_> {
         why: impl IntoIterator<Item = Choice>,
         plan: impl FnOnce(&mut Attempt) -> Option<()>,
     ) -> bool {
-        let is_taken = self.attempt(plan);
-        if is_taken {
-            why.into_iter().for_each(|it| self.tell(it));
-        }
-        is_taken
-    }
-
-    /// Takes the steps that `plan` takes, if it comes to its end.
-    pub(super) fn attempt(&mut self, plan: impl FnOnce(&mut Attempt) -> Option<()>) -> bool {
         let mut attempt = Attempt {
             kernel: self.found.kernel.clone(),
             taken: Vec::new(),
@@ -115,12 +106,18 @@ impl Scheduler<'_> {
         if !is_done {
             return false;
         }
+        why.into_iter().for_each(|it| self.tell(it));
         let befores = attempt.taken.iter().map(|(_, before)| before).skip(1);
         let afters: Vec<_> = befores.cloned().chain([attempt.kernel]).collect();
         for ((step, before), after) in attempt.taken.into_iter().zip(afters) {
             self.accept(step, &before, after);
         }
         true
+    }
+
+    /// The same without more to say than the steps do.
+    pub(super) fn attempt(&mut self, plan: impl FnOnce(&mut Attempt) -> Option<()>) -> bool {
+        self.attempt_for([], plan)
     }
 
     fn accept(&mut self, step: Step, before: &Verified, after: Verified) {

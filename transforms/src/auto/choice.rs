@@ -33,6 +33,11 @@ pub enum Choice {
         /// The loop.
         path: String,
     },
+    /// Iterations in which conditions hold come apart from those in which they do not.
+    Borders {
+        /// The outermost loop.
+        path: String,
+    },
     /// Loops over the elements of records go away, so that lanes have a record each.
     Records {
         /// The loop over the records.
@@ -267,6 +272,10 @@ impl fmt::Display for Choice {
                 f,
                 "{path} and loops around it become one: rows follow each other in memory, so that lanes go on from one to the next"
             ),
+            Self::Borders { path } => write!(
+                f,
+                "conditions hold in {path} but at its borders: what is there comes apart, so that the rest runs in lanes"
+            ),
             Self::Records { path } => write!(
                 f,
                 "loops in {path} over the elements of records go away, so that lanes have a record each"
@@ -492,12 +501,12 @@ fn order(
 fn purpose(step: &Step) -> &'static str {
     match step {
         Step::Separate(_) => {
-            "whole tiles apart from partial ones, so that their loops can be made together"
+            "where a condition or the end of a tile changes, so that each part does without it"
         }
         Step::UnrollAndJam(_) => {
             "iterations that use the same elements of inner loops share what is loaded"
         }
-        Step::ScalarReplace(_) => "what iterations of an inner loop share stays in registers",
+        Step::ScalarReplace(_) => "elements that are used again stay in registers",
         Step::Narrow(_) => {
             "numbers of fewer bits give the same, and vectors have more lanes of them"
         }

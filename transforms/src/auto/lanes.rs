@@ -4,12 +4,14 @@ use super::order::accesses;
 use super::profit::most_trips;
 use super::{MOST_UNROLLED, Saving, Scheduler, path_to, trips};
 use crate::tree::Nested;
-use crate::{Narrow, Step, Vectorize, narrow, tree};
+use crate::{Narrow, Step, Vectorize, narrow, tree, vectorize};
 use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
 
 use strew_affine::visit::{Loop, for_each_local_read, has_loops, walk};
-use strew_affine::{Access, BinaryOp, Expr, Function, IterId, Kernel, Node, Place, Type};
+use strew_affine::{
+    Access, AffineFor, BinaryOp, Expr, Function, IterId, Kernel, Node, Place, Type,
+};
 
 /// What so many updates of a scalar multiply by does not fit the registers.
 const LONG_SUM: usize = 16;
@@ -22,16 +24,16 @@ const LONG_CHAIN: usize = 3;
 /// three, and 32.6 with four, but two sums of 160 products 7 µs with two vectors each, and 6 with four.
 const SUMS_BESIDE: usize = 3;
 
-/// With so many turns, those that do not fill all vectors are few. Tiles have fewer.
+/// With so many turns, those that do not fill all vectors are few: the strips of long loops have them, tiles do not.
 const MANY_TURNS: u64 = 2048;
 
-/// A statement with so many elements is little to do in a turn: half of 50,000 floats and some take 2.7 µs with four vectors and 3.2 with two, and
-/// of 7,000,000 that lie elsewhere 1.3 ms and 2.4.
+/// A statement with so many elements is little to do in a turn: `b[i] = a[i] * 0.5 + 0.1` takes 2.7 µs with four vectors and 3.2 with two for 50,000
+/// floats, and 1.3 ms and 2.4 for 7,000,000.
 const FEW_ELEMENTS: usize = 4;
 
 /// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile. A sum waits for
-/// the one before it, unless there are several, with what comes with an extremum counting for two, and many statements have enough to do, but for a long sum, of which several share what they load.
-/// There may be `turns` of them.
+/// the one before it, unless there are several, with what comes with an extremum counting for two, and many statements have enough to do, but for a long sum into one scalar, of which several vectors share
+/// what they load. One small statement has little to do, so that there are more vectors where the loop may have many `turns`.
 fn vectors_in_flight(lanes: &Lanes<'_>, body: &[Node], turns: Option<u64>) -> u32 {
     let is_link = |node: &&Node| {
         matches!(
@@ -48,24 +50,27 @@ fn vectors_in_flight(lanes: &Lanes<'_>, body: &[Node], turns: Option<u64>) -> u3
         let places = node.places();
         matches!(node, Node::Reduce { .. }) && places.iter().all(is_shared)
     };
-    let sums = body.iter().filter(is_sum).flat_map(Node::places);
-    let sums: Vec<&Place> = sums.collect();
-    let of_same = |place: &&Place| sums.iter().filter(|it| it.is_same(place)).count();
-    let longest = sums.iter().map(of_same).max().unwrap_or(0);
-    let sums = sums.len();
+    let updated: Vec<&Place> = body.iter().filter(is_sum).flat_map(Node::places).collect();
+    let sums = updated.len();
     let mut elements = body.iter().filter(|it| !is_sum(it));
     let writes = elements.any(|it| it.written_elements().next().is_some());
     let is_many = turns.is_some_and(|it| it >= MANY_TURNS);
     match (writes, body.len()) {
         (false, _) if sums >= SUMS_BESIDE => 1,
         (false, _) => 4,
-        _ if longest >= LONG_SUM => 4,
+        _ if longest(&updated) >= LONG_SUM => 4,
         // Each waits for the one before it.
         _ if links >= LONG_CHAIN => 2,
         (true, 1) if is_many && accesses(body).len() <= FEW_ELEMENTS => 4,
         (true, ..3) => 2,
         (true, _) => 1,
     }
+}
+
+/// How often the place among `updated` that is there most often is.
+fn longest(updated: &[&Place]) -> usize {
+    let of_same = |place: &&Place| updated.iter().filter(|it| it.is_same(place)).count();
+    updated.iter().map(of_same).max().unwrap_or(0)
 }
 
 /// A loop that is known to fill so many vectors, or less, goes away: what it updates stays in registers, and what it multiplies by is
@@ -94,7 +99,8 @@ const FEW_LANES: u32 = 2;
 /// To make an integer of a float takes as long as so many operations where numbers that are too large have to be found.
 const SATURATING: usize = 3;
 
-/// To divide, and to take a root, takes as long as so many operations, in vectors as well.
+/// To divide, and to take a root, takes as long as so many operations, in vectors as well: 20,000 points of three doubles take 30 µs instead of 57 to be
+/// divided by how far they are away, though their elements come into vectors one by one.
 const DIVIDING: usize = 4;
 
 /// Whether it takes no longer to compute what the body of `target` makes in lanes, and to get out of them what its other statements want, than to compute
@@ -308,6 +314,14 @@ impl Scheduler<'_> {
             self.consider_for(Step::Vectorize(request), Some(saving));
         }
     }
+}
+
+/// Whether `target`, an innermost loop, is to run in lanes and may.
+pub(super) fn are_meant(kernel: &Kernel, target: &AffineFor) -> bool {
+    count(kernel, Loop::Affine(target)).is_some_and(|count| {
+        let request = Vectorize::new(path_to(kernel, target.iter), u64::from(count));
+        vectorize::plan(kernel, &request).is_ok()
+    })
 }
 
 /// How many lanes of an innermost loop pay, if any do.

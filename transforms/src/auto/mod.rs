@@ -2,6 +2,7 @@
 
 mod across;
 mod attempt;
+mod borders;
 mod choice;
 mod collapse;
 mod flatten;
@@ -99,7 +100,7 @@ pub struct Automatic {
 /// Finds a schedule for `kernel` and applies it; `observer` sees every step that is tried, each numbered as it would be in the
 /// schedule.
 ///
-/// Loops over rows and their elements become one first where rows may be short, and short loops that keep others from running in lanes go away. Nests of which a part is worth tiling, or goes across memory in its innermost loop, come apart. Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
+/// Loops over rows and their elements become one first where rows may be short, and short loops that keep others from running in lanes go away; what is at the borders of a loop where conditions change comes apart, and loops over the elements of records go away, with the local arrays that they index. Nests of which a part is worth tiling, or goes across memory in its innermost loop, come apart. Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
 /// once that can, if need be in another place, its iterations in tiles where they would fetch the same memory again and again, or else the
 /// tiles on a diagonal do; short loops over small arrays go away, so that these stay in registers; then loops around innermost ones are made together where they share elements or lines of the cache, what all iterations of an innermost
 /// one update stays in a scalar, sums into scalars go on beside those of other iterations, innermost loops over elements that follow each other run in lanes, without the
@@ -118,6 +119,8 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
     while let Some(request) = flattening.before_lanes(&scheduler.found.kernel) {
         scheduler.consider(Step::Unroll(request));
     }
+    scheduler.separate_borders();
+    // Where windows are gone, too.
     scheduler.go_through_rows();
     scheduler.flatten_records();
     scheduler.part();

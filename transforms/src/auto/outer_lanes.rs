@@ -10,6 +10,7 @@ use super::lanes::{self, Elements};
 use super::order::{accesses, moves};
 use super::registers::kept_in_scalars;
 use super::{Choice, MOST_UNROLLED, Saving, Scheduler, path_to, trips};
+use crate::tree::{find_affine_loop, loops_in};
 use crate::{Parallelize, ScalarReplace, Step, StripMine, Unroll, Vectorize, tree};
 use std::collections::BTreeSet;
 use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
@@ -44,7 +45,7 @@ fn count(kernel: &Kernel, target: &AffineFor) -> Option<Count> {
     if is_short && !in_turn.is_empty() {
         return None;
     }
-    let inside = loops_inside(target);
+    let inside = loops_in(target);
     if !pay_inside(kernel, &lanes, target, &inside) {
         return None;
     }
@@ -82,12 +83,6 @@ fn pay_inside(kernel: &Kernel, lanes: &Lanes<'_>, target: &AffineFor, inside: &[
 fn lanes_of<'k>(kernel: &'k Kernel, target: &'k AffineFor) -> Option<Lanes<'k>> {
     let may = target.lanes == 1 && has_loops(&target.body);
     may.then(|| Lanes::of(kernel, Loop::Affine(target), MOST_LANES).ok())?
-}
-
-fn loops_inside(target: &AffineFor) -> Vec<Loop<'_>> {
-    let mut found = Vec::new();
-    walk(&target.body, &mut |node, _| found.extend(Loop::of(node)));
-    found
 }
 
 /// Whether the iterations of `innermost` are better made in lanes themselves: they write elements that follow each other, and read no others.
@@ -135,7 +130,7 @@ fn kept(kernel: &Kernel, lanes: &Lanes<'_>, inside: &[Loop<'_>]) -> u32 {
 /// The next innermost loop of few iterations in `target`, beside others or in them, which goes away: what is left of it can run in lanes, or be made lane by
 /// lane where it updates what keys say.
 fn short(kernel: &Kernel, target: &AffineFor) -> Option<Unroll> {
-    let inside = loops_inside(target);
+    let inside = loops_in(target);
     if inside.len() == 1 {
         return None;
     }
@@ -155,10 +150,10 @@ fn updated(kernel: &Kernel, target: &AffineFor) -> Vec<ArrayId> {
 
 /// Lets iterations of the loop over `iter` run in lanes if that pays, what loops inside update in scalars.
 fn in_lanes(attempt: &mut Attempt, iter: IterId) -> Option<(Vectorize, Saving)> {
-    while let Some(request) = short(attempt.kernel(), target(attempt.kernel(), iter)?) {
+    while let Some(request) = short(attempt.kernel(), find_affine_loop(attempt.kernel(), iter)?) {
         attempt.step(request)?;
     }
-    let target = target(attempt.kernel(), iter)?;
+    let target = find_affine_loop(attempt.kernel(), iter)?;
     lanes_of(attempt.kernel(), target)?;
     for array in updated(attempt.kernel(), target) {
         let name = attempt.kernel().arrays[array].name.clone();
@@ -166,7 +161,7 @@ fn in_lanes(attempt: &mut Attempt, iter: IterId) -> Option<(Vectorize, Saving)> 
         let _ = attempt.step(ScalarReplace::new(name));
     }
     let kernel = attempt.kernel();
-    let target = self::target(kernel, iter)?;
+    let target = find_affine_loop(kernel, iter)?;
     let Count { all, of_vector } = count(kernel, target)?;
     let request = Vectorize::new(path_to(kernel, iter), u64::from(all));
     attempt.step(request.clone())?;
@@ -175,13 +170,6 @@ fn in_lanes(attempt: &mut Attempt, iter: IterId) -> Option<(Vectorize, Saving)> 
         lanes: of_vector,
     };
     Some((request, saving))
-}
-
-fn target(kernel: &Kernel, iter: IterId) -> Option<&AffineFor> {
-    match tree::loops_over(kernel, &[iter]).pop()?.it {
-        Loop::Affine(it) => Some(it),
-        Loop::Forall(_) | Loop::Scf(_) => None,
-    }
 }
 
 /// Whether iterations of the loop over `iter` are to run in lanes, so that they cannot all be those of a parallel loop.

@@ -219,7 +219,7 @@ fn conditional(kernel: &Kernel, groups: IterId) -> Option<IterId> {
     inside.first().map(|it| it.it.iter())
 }
 
-fn decides(target: &AffineFor) -> bool {
+pub(super) fn decides(target: &AffineFor) -> bool {
     let mut found = false;
     visit::walk(&target.body, &mut |node, around| {
         if let Node::AffineIf { conditions, .. } = node {

@@ -6,17 +6,17 @@
 use super::attempt::Attempt;
 use super::flatten::gone;
 use super::order::{Reach, accesses, moves, reach};
-use super::{Choice, LONG, Scheduler, lanes, path_to, trips};
-use crate::tree::{self, find_affine_loop};
-use crate::{ScalarReplace, Vectorize, vectorize};
+use super::{Choice, LONG, Scheduler, lanes, trips};
+use crate::tree::{self, find_affine_loop, loops_in};
+use crate::{ScalarReplace, Unroll};
 use strew_affine::lanes::VECTOR_BYTES;
 use strew_affine::visit::{Loop, allocated_arrays, has_loops, walk};
-use strew_affine::{Access, AffineFor, IterId, Kernel, Node};
+use strew_affine::{Access, AffineFor, IterId, Kernel};
 
-/// Rows of more elements are none where they have lanes of their own: eight take 40 µs there and 43 as records.
+/// Rows of more elements are none where they have lanes of their own: 20,000 of eight floats take 40 µs there and 43 as records.
 const MOST_ELEMENTS: usize = 7;
 
-/// Other rows of more elements are none: of 20,000 rows of sixteen bytes that are hashed one in each lane takes 43 µs instead of 145 for all.
+/// Other rows of more elements are none, for each of them is code: 20,000 rows of sixteen bytes take 43 µs instead of 145 to be hashed with one in each lane.
 const MOST_OF_OTHERS: usize = 16;
 
 impl Scheduler<'_> {
@@ -37,30 +37,36 @@ impl Scheduler<'_> {
 fn flattened(attempt: &mut Attempt, iter: IterId) -> Option<()> {
     let target = find_affine_loop(attempt.kernel(), iter)?;
     has_records(attempt.kernel(), target).then_some(())?;
-    loop {
-        let kernel = attempt.kernel();
-        let inside = inside(find_affine_loop(kernel, iter)?);
-        if inside.is_empty() {
-            break;
-        }
-        // Of those whose lengths the loops around them decide, these go first.
-        let request = inside
-            .into_iter()
-            .find_map(|it| gone(kernel, it, most(kernel, it)))?;
+    while let Some(request) = next(attempt.kernel(), iter)? {
         attempt.step(request)?;
     }
-    let kernel = attempt.kernel();
-    let own = allocated_arrays(&find_affine_loop(kernel, iter)?.body);
-    for array in own {
-        let name = attempt.kernel().arrays[array].name.clone();
-        attempt.step(ScalarReplace::new(name))?;
-    }
+    own_in_scalars(attempt, iter)?;
     let target = find_affine_loop(attempt.kernel(), iter)?;
-    let count = lanes::count(attempt.kernel(), Loop::Affine(target))?;
-    let request = Vectorize::new(path_to(attempt.kernel(), iter), u64::from(count));
-    vectorize::plan(attempt.kernel(), &request)
-        .is_ok()
-        .then_some(())
+    lanes::are_meant(attempt.kernel(), target).then_some(())
+}
+
+/// How the next loop in that over `iter` goes away, if there is any; `None` if one of them stays. A loop whose inner ones have other lengths in each of its
+/// iterations goes before these.
+fn next(kernel: &Kernel, iter: IterId) -> Option<Option<Unroll>> {
+    let inside = loops_in(find_affine_loop(kernel, iter)?);
+    let gone = |it: &Loop<'_>| match it {
+        Loop::Affine(it) => gone(kernel, it, most(kernel, it)),
+        Loop::Forall(_) | Loop::Scf(_) => None,
+    };
+    match inside.is_empty() {
+        true => Some(None),
+        false => inside.iter().find_map(gone).map(Some),
+    }
+}
+
+/// The arrays that each iteration of the loop over `iter` has of its own become scalars.
+fn own_in_scalars(attempt: &mut Attempt, iter: IterId) -> Option<()> {
+    let own = allocated_arrays(&find_affine_loop(attempt.kernel(), iter)?.body);
+    let mut own = own.into_iter();
+    own.try_for_each(|array| {
+        let name = attempt.kernel().arrays[array].name.clone();
+        attempt.step(ScalarReplace::new(name))
+    })
 }
 
 /// The most turns of a loop that goes away.
@@ -69,17 +75,6 @@ fn most(kernel: &Kernel, inner: &AffineFor) -> usize {
         Some(_) => MOST_ELEMENTS,
         None => MOST_OF_OTHERS,
     }
-}
-
-/// The loops in `target`.
-fn inside(target: &AffineFor) -> Vec<&AffineFor> {
-    let mut found = Vec::new();
-    walk(&target.body, &mut |node, _| {
-        if let Node::AffineFor(it) = node {
-            found.push(it);
-        }
-    });
-    found
 }
 
 /// Whether the iterations of `target`, of which there may be many, each write elements of their own, all at affine places, loops in it go along rows
@@ -93,9 +88,9 @@ fn has_records(kernel: &Kernel, target: &AffineFor) -> bool {
         written.extend(elements.filter(|it| !own.contains(&it.array)));
     });
     let is_own = |it: &&Access| moves(it, target.iter);
-    let inside = inside(target);
+    let inside = loops_in(target);
     let is_record = |it: &&Access| {
-        let is_along = |inner: &&AffineFor| reach(it, inner.iter) == Reach::Next(1.0);
+        let is_along = |inner: &Loop<'_>| reach(it, inner.iter()) == Reach::Next(1.0);
         reach(it, target.iter) == Reach::Far && inside.iter().any(is_along)
     };
     let accesses = accesses(&target.body);

@@ -1,19 +1,19 @@
 //! Loops over the elements of rows, and those around them over all rows, become one loop where nothing else is done: the rows follow each other in
 //! memory, so lanes go on from one to the next, however short they are.
 //!
-//! 20,000 rows of three floats to which others are added take 4 µs instead of 17, and 41 where nothing tells how short they are.
+//! 20,000 rows of three floats to which others are added take 4 µs instead of 17; where a parameter says how long they are, 7 instead of 41.
 
 use super::attempt::Attempt;
 use super::order::accesses;
 use super::{Choice, Scheduler, lanes, path_to, trips};
+use crate::Coalesce;
 use crate::tree::{self, find_affine_loop};
-use crate::{Coalesce, Vectorize, vectorize};
-use strew_affine::lanes::Lanes;
+use strew_affine::lanes::{Lanes, MOST_LANES};
 use strew_affine::visit::{Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel};
 
-/// Rows of so many elements fill vectors by themselves.
-const LONG: u64 = 64;
+/// Rows of so many elements are long: those of 50 take 4.9 µs as one loop and 5.6 by themselves, 50,000 elements in all, and those of 100 as long.
+const LONG_ROW: u64 = 64;
 
 impl Scheduler<'_> {
     /// Makes one loop of those that go through rows and the elements of these.
@@ -50,7 +50,7 @@ fn joined(attempt: &mut Attempt, inner: IterId) -> Option<IterId> {
     let (Loop::Affine(target), Loop::Affine(outer)) = (nested.it, *nested.around.last()?) else {
         return None;
     };
-    let may_be_short = trips(target).is_none_or(|it| it < LONG);
+    let may_be_short = trips(target).is_none_or(|it| it < LONG_ROW);
     let is_plain = accesses(&target.body).iter().all(|it| it.is_affine());
     (may_be_short && is_plain && outer.body.len() == 1).then_some(())?;
     let [outer, inner] = [outer.iter, inner].map(|it| path_to(kernel, it));
@@ -58,21 +58,19 @@ fn joined(attempt: &mut Attempt, inner: IterId) -> Option<IterId> {
     attempt.together(|attempt| {
         attempt.step(Coalesce::new(outer, inner))?;
         let iter = *attempt.made().first()?;
-        follows(attempt.kernel(), find_affine_loop(attempt.kernel(), iter)?)?;
         made = Some(iter);
-        Some(())
+        let target = find_affine_loop(attempt.kernel(), iter)?;
+        follows(attempt.kernel(), target).then_some(())
     })?;
     made
 }
 
-/// Nothing if `target` does not run in lanes whose elements all follow each other, or are the same ones.
-fn follows(kernel: &Kernel, target: &AffineFor) -> Option<()> {
-    let count = lanes::count(kernel, Loop::Affine(target))?;
-    let lanes = Lanes::of(kernel, Loop::Affine(target), count).ok()?;
+/// Whether `target` runs in lanes whose elements all follow each other, or are the same ones.
+fn follows(kernel: &Kernel, target: &AffineFor) -> bool {
+    let lanes = Lanes::of(kernel, Loop::Affine(target), MOST_LANES);
     let accesses = accesses(&target.body);
-    let is_whole = accesses.iter().all(|it| !lanes.is_strided(it));
-    let request = Vectorize::new(path_to(kernel, target.iter), u64::from(count));
-    (is_whole && vectorize::plan(kernel, &request).is_ok()).then_some(())
+    let is_whole = lanes.is_ok_and(|lanes| accesses.iter().all(|it| !lanes.is_strided(it)));
+    is_whole && lanes::are_meant(kernel, target)
 }
 
 #[cfg(test)]

@@ -465,7 +465,7 @@ pub enum Reason {
     },
     /// Nothing in a loop uses an array as the step needs it.
     #[error(
-        "no loop uses `{array}` in such a way: at one element that stays the same, to keep it in a scalar; reading, to pack it"
+        "no loop uses `{array}` in such a way: at one element that stays the same, or at constant places where it is made anew, to keep it in scalars; reading, to pack it"
     )]
     NothingToReplace {
         /// The array.

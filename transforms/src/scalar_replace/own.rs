@@ -4,27 +4,42 @@ use super::use_locals;
 use crate::tree::scalar_for;
 use std::collections::BTreeMap;
 use strew_affine::visit::{self, walk};
-use strew_affine::{Access, ArrayId, Block, Expr, Kernel, LocalId, Node, Subscript, Value};
-
-/// More elements than this are no scalars.
-const MOST_ELEMENTS: u64 = 64;
+use strew_affine::{Access, ArrayId, Block, Expr, Forall, Kernel, LocalId, Node, Subscript, Value};
 
 /// The scalars that elements become.
 type Scalars = BTreeMap<Vec<i64>, LocalId>;
 
-/// The places that `kernel` uses in `array`, if iterations of a loop each have one of their own, and these are all places there are.
+/// The places that `kernel` uses in `array`, if iterations of a loop each have one of their own and all of these places are there.
 pub(super) fn places(kernel: &Kernel, array: ArrayId) -> Option<Vec<&Access>> {
-    let mut is_own = false;
-    walk(&kernel.body, &mut |node, around| {
-        is_own |= matches!(node, Node::Alloc { array: it } if *it == array) && !around.is_empty();
-    });
-    let elements = kernel.arrays[array].known_elements();
     let sites = visit::accesses(kernel).into_iter();
     let used = sites.map(|it| it.access).filter(|it| it.array == array);
     let used: Vec<_> = used.collect();
     let is_there = |it: &&Access| place(it).is_some_and(|place| is_inside(kernel, array, &place));
-    let may = is_own && elements.is_some_and(|it| it <= MOST_ELEMENTS) && used.iter().all(is_there);
+    let may = is_of_iterations(kernel, array) && !used.is_empty() && used.iter().all(is_there);
     may.then_some(used)
+}
+
+/// Whether `array` is made in a loop, and no forall inside of that has to do with it: scalars belong to one thread.
+fn is_of_iterations(kernel: &Kernel, array: ArrayId) -> bool {
+    let (mut is_made, mut is_shared) = (false, false);
+    walk(&kernel.body, &mut |node, around| {
+        is_made |= matches!(node, Node::Alloc { array: it } if *it == array) && !around.is_empty();
+        if let Node::Forall(forall) = node {
+            let makes = visit::allocated_arrays(&forall.body).contains(&array);
+            is_shared |= !makes && touches(forall, array);
+        }
+    });
+    is_made && !is_shared
+}
+
+fn touches(forall: &Forall, array: ArrayId) -> bool {
+    let mut touches = forall.disjoint.iter().any(|it| it.target == array)
+        || forall.privates.iter().any(|it| it.targets.contains(&array));
+    walk(&forall.body, &mut |node, _| {
+        visit::for_each_load_of(node, &mut |it| touches |= it.array == array);
+        touches |= node.written_elements().any(|it| it.array == array);
+    });
+    touches
 }
 
 /// Its subscripts, where they are numbers.
@@ -129,6 +144,7 @@ mod tests {
             "t[i mod 2] = x[i] y[i] = t[0]",
             "t[2] = x[i] y[i] = t[0]",
             "t[i64(x[i])] = x[i] y[i] = t[0]",
+            "scf.forall q in 0..3 strategy(auto) { t[0] = x[i] }",
         ] {
             let source = format!(
                 "kernel @k(n: i64, x: f64[n], y: f64[n]) {{ affine.for i in 0..n {{ alloc t: f64[2] {body} }} }}"

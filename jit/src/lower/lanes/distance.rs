@@ -1,6 +1,7 @@
 //! Elements that lie at a distance from lane to lane: pixels of three colours, numbers of two parts, arrays from their end to their beginning.
 //!
-//! Where they are near each other, whole vectors of the array are loaded and picked from. What fills all elements between the lanes is stored in
+//! Where they are near each other, whole vectors of the array are loaded and picked from; so they are where all elements of records are read, see
+//! [`transposed`](super::transposed). What fills all elements between the lanes is stored in
 //! whole vectors; other elements one by one, since what lies between them may be another thread's.
 
 use super::First;
@@ -57,7 +58,7 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         match apart {
             Some(apart) if is_near => lanes.map(|it| self.load_near(&apart, it)).collect(),
             Some(apart) if let Some(place) = self.place_in_block(access) => lanes
-                .map(|it| self.load_from_blocks(&apart, it, place))
+                .filter_map(|it| self.load_from_blocks(&apart, it, place))
                 .collect(),
             Some(apart) => {
                 let loaded = lanes.filter_map(|it| self.load_each(&apart, it..it + each));
@@ -248,6 +249,27 @@ pub(super) fn picked(
     found
 }
 
+/// The same of those vectors alone that have one of `places`.
+fn picked_from_few(
+    builder: &mut FunctionBuilder<'_>,
+    ty: Type,
+    vectors: &[Value],
+    places: impl Iterator<Item = (usize, u32)>,
+) -> Value {
+    let mut few: Vec<Value> = Vec::new();
+    let places = places.map(|(vector, lane)| {
+        let vector = vectors[vector];
+        let known = few.iter().position(|it| *it == vector);
+        let position = known.unwrap_or_else(|| {
+            few.push(vector);
+            few.len() - 1
+        });
+        (position, lane)
+    });
+    let places: Vec<_> = places.collect();
+    picked(builder, ty, &few, &places)
+}
+
 /// The first lanes of all of `vectors`, then the second ones, and so on.
 fn interleaved(builder: &mut FunctionBuilder<'_>, ty: Type, vectors: &[Value]) -> Vec<Value> {
     let count = vectors.len();
@@ -274,23 +296,9 @@ fn interleaved(builder: &mut FunctionBuilder<'_>, ty: Type, vectors: &[Value]) -
         return vectors.to_vec();
     }
     let all = (0..count as u32).map(|number| {
-        let mut from: Vec<usize> = Vec::new();
-        let places = (number * lanes..(number + 1) * lanes).map(|it| {
-            let vector = it as usize % count;
-            let known = from.iter().position(|it| *it == vector);
-            let position = known.unwrap_or_else(|| {
-                from.push(vector);
-                from.len() - 1
-            });
-            (position, it / count as u32)
-        });
-        let places: Vec<_> = places.collect();
-        let from: Vec<_> = from
-            .iter()
-            .filter_map(|it| vectors.get(*it))
-            .copied()
-            .collect();
-        picked(builder, ty, &from, &places)
+        let places = (number * lanes..(number + 1) * lanes)
+            .map(|it| (it as usize % count, it / count as u32));
+        picked_from_few(builder, ty, vectors, places)
     });
     all.collect()
 }

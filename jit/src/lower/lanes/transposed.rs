@@ -14,8 +14,8 @@ use strew_affine::visit::{for_each_load_of, walk};
 use strew_affine::{Access, Type};
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
-    /// How many elements before that of `access` the vector begins that has it and others of its record, if the statements read all of these: nothing
-    /// else tells that they are there.
+    /// The lane of its vector in which the element of `access` lies, where the statements read all elements of that vector. Nothing else tells that
+    /// they are there.
     pub(super) fn place_in_block(&self, access: &Access) -> Option<i64> {
         if self.group.lanes.has_loops() || !self.shuffles_bytes() {
             return None;
@@ -37,7 +37,12 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     }
 
     /// The vector of the lanes from `lane` on, whose elements are in the records at this `place` of a vector each.
-    pub(super) fn load_from_blocks(&mut self, apart: &Apart, lane: u32, place: i64) -> Value {
+    pub(super) fn load_from_blocks(
+        &mut self,
+        apart: &Apart,
+        lane: u32,
+        place: i64,
+    ) -> Option<Value> {
         let each = per_vector(apart.ty);
         let ty = operation::vector_of(apart.ty);
         let builder = &mut self.function.builder;
@@ -56,7 +61,7 @@ fn column(
     ty: Type,
     mut rows: Vec<Value>,
     mut place: u32,
-) -> Value {
+) -> Option<Value> {
     let lanes = per_vector(ty);
     // So many lanes of each vector are of one column.
     let mut together = 1;
@@ -74,5 +79,5 @@ fn column(
         rows = pairs.map(|it| picked(builder, ty, it, &places)).collect();
         together *= 2;
     }
-    rows.pop().expect("there is a row for each lane")
+    rows.pop()
 }
