@@ -501,7 +501,7 @@ fn order(
 fn purpose(step: &Step) -> &'static str {
     match step {
         Step::Separate(_) => {
-            "where a condition or the end of a tile changes, so that each part does without it"
+            "a condition or the end of a tile changes there, and each part does without that"
         }
         Step::UnrollAndJam(_) => {
             "iterations that use the same elements of inner loops share what is loaded"
