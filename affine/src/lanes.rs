@@ -258,8 +258,8 @@ impl<'k> Lanes<'k> {
                 ..
             } => {
                 self.expr(condition)?;
-                let mut sides = then.iter().chain(otherwise);
-                sides.try_for_each(|it| self.chosen(it))
+                self.side(then)?;
+                self.side(otherwise)
             }
             _ => self.inside(node),
         }

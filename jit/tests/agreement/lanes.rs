@@ -257,7 +257,7 @@ fn sides_of_conditions_declare_what_they_need() {
         for body in [
             "scf.if a[j] > out[j] { let t: {ty} = out[j] out[j] = a[j] a[j] = t }",
             "var x: {ty} = a[j] var y: {ty} = b[j]
-             scf.if x > y { let t: {ty} = x x = y y = t } else { let r: {ty} = s x = r + y }
+             scf.if x > y { let t: {ty} = x x = y y = t } else { let r: {ty} = y - x x = r + y }
              out[j] = x - y",
         ] {
             let body = body.replace("{ty}", ty.name());
