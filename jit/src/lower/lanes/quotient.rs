@@ -1,4 +1,4 @@
-//! Quotients of lanes by a number that is known: a multiplication, of whose products the upper halves are what counts. The numbers are those of Granlund
+//! Quotients of lanes by a number that is known: a shift, or a multiplication, of whose products the upper halves are what counts. The numbers are those of Granlund
 //! and Montgomery, "Division by Invariant Integers using Multiplication", 1994.
 
 use super::value::{in_all_lanes, upper_lanes, widened_halves};
@@ -14,9 +14,11 @@ pub(super) fn divided(
     divisor: i64,
     is_signed: bool,
 ) -> Value {
-    let quotient = match is_signed {
-        true => signed(builder, vector, divisor),
-        false => unsigned(builder, vector, divisor),
+    let power = divisor.unsigned_abs().is_power_of_two();
+    let quotient = match (power, is_signed) {
+        (true, _) => shifted(builder, vector, divisor, is_signed),
+        (false, true) => signed(builder, vector, divisor),
+        (false, false) => unsigned(builder, vector, divisor),
     };
     if op != BinaryOp::Rem {
         return quotient;
@@ -24,6 +26,27 @@ pub(super) fn divided(
     let divisor = number(builder, divisor);
     let whole = builder.ins().imul(quotient, divisor);
     builder.ins().isub(vector, whole)
+}
+
+/// For `d = 2ᵏ`: `x` shifted by `k`, where it is negative after `2ᵏ - 1` was added to it, which rounds towards zero; with the other sign where that of `d` is.
+fn shifted(
+    builder: &mut FunctionBuilder<'_>,
+    vector: Value,
+    divisor: i64,
+    is_signed: bool,
+) -> Value {
+    let bits = i64::from(divisor.trailing_zeros());
+    if !is_signed {
+        return builder.ins().ushr_imm_u(vector, bits);
+    }
+    let sign = builder.ins().sshr_imm_u(vector, 31);
+    let added = builder.ins().ushr_imm_u(sign, 32 - bits);
+    let sum = builder.ins().iadd(vector, added);
+    let quotient = builder.ins().sshr_imm_u(sum, bits);
+    match divisor < 0 {
+        true => builder.ins().ineg(quotient),
+        false => quotient,
+    }
 }
 
 /// For `l` bits of `d - 1`, with `m = ⌊2³² (2ˡ - d) / d⌋ + 1` and `t` the upper half of `m x`: `(t + (x - t) / 2) / 2ˡ⁻¹`.
