@@ -1,9 +1,8 @@
 //! Why the scheduler did what it did, for explanations.
 
-use super::traffic::Traffic;
+use super::saving::Saving;
 use crate::{Reason, Size, Step};
 use std::fmt;
-use strew_affine::spelling::counted;
 
 /// One choice that was made for a nest, or something that was tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,79 +176,6 @@ pub enum Choice {
         /// Why.
         reason: Reason,
     },
-}
-
-/// What a step about inner loops is expected to save, in each iteration.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Saving {
-    /// Loads and stores.
-    Traffic {
-        /// How many there were.
-        before: Traffic,
-        /// How many there are.
-        after: Traffic,
-    },
-    /// Instructions: one does the work of several lanes.
-    Lanes {
-        /// How many vectors of the widest type there are in a turn.
-        vectors: u32,
-        /// How many lanes each of them has.
-        lanes: u32,
-    },
-    /// Instructions of the iterations that a loop around it, which runs in lanes, leaves over.
-    LeftOver {
-        /// That loop.
-        by: String,
-    },
-    /// Time that sums wait for themselves.
-    Chains {
-        /// How many of them go on beside each other.
-        together: u64,
-    },
-    /// Lines of the cache that are looked up: several iterations use each at once.
-    Lines {
-        /// How many of them do.
-        together: u64,
-    },
-}
-
-impl fmt::Display for Saving {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Traffic { before, after } => write!(
-                f,
-                "an iteration is expected to load {} and to store {} elements instead of {} and {}",
-                number(after.loads),
-                number(after.stores),
-                number(before.loads),
-                number(before.stores)
-            ),
-            Self::Lanes { vectors, lanes } => {
-                let vectors = counted(*vectors as usize, "vector");
-                write!(
-                    f,
-                    "{vectors} of {lanes} lanes at once, so {lanes} iterations are expected to take the instructions of one"
-                )
-            }
-            Self::LeftOver { by } => write!(
-                f,
-                "that is for iterations of {by} which fill no vector: in others, each iteration of this loop is made by all lanes"
-            ),
-            Self::Chains { together } => write!(
-                f,
-                "sums of {together} iterations go on beside each other, since each waits for itself alone"
-            ),
-            Self::Lines { together } => write!(
-                f,
-                "{together} iterations use a line of the cache one behind the other"
-            ),
-        }
-    }
-}
-
-/// With two digits behind the point at most.
-fn number(number: f64) -> f64 {
-    (number * 100.0).round() / 100.0
 }
 
 impl fmt::Display for Choice {
@@ -581,6 +507,44 @@ mod tests {
              }",
             &[
                 "k and i both carry dependences, (0, 1) (<, -1) (<, 0) (<, 1): tiles of 64 by 256 that lie on a diagonal run at once; i moves by 1 for each iteration of k, so that none goes back",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_makes_loops_run_in_lanes_is_said() {
+        tells(
+            "kernel @scaled(n: i64, p: f32[n, 3]) {
+               affine.for i in 0..n { affine.for c in 0..3 { p[i, c] = p[i, c] * 0.5 } }
+             }",
+            &[
+                "c and loops around it become one: rows follow each other in memory, so that lanes go on from one to the next",
+            ],
+        );
+        tells(
+            "kernel @turned(n: i64, m: f32[3, 3], p: f32[n, 3], q: f32[n, 3]) {
+               affine.for i in 0..n {
+                 alloc t: f32[3]
+                 affine.for r in 0..3 { affine.for c in 0..3 { t[r] reduce(add) m[r, c] * p[i, c] } }
+                 affine.for s in 0..3 { q[i, s] = t[s] }
+               }
+             }",
+            &[
+                "loops in i over the elements of records go away, so that lanes have a record each",
+                "scalar_replace(t): elements that are used again stay in registers",
+            ],
+        );
+        tells(
+            "kernel @near(n: i64, a: f32[n], b: f32[n]) {
+               affine.for i in 0..n {
+                 var s: f32 = a[i]
+                 affine.if (0 < i) { s reduce(add) a[i - 1] }
+                 b[i] = s
+               }
+             }",
+            &[
+                "conditions hold in i but at its borders: what is there comes apart, so that the rest runs in lanes",
+                "separate(i): a condition or the end of a tile changes there, and each part does without that",
             ],
         );
     }

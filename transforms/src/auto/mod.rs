@@ -18,6 +18,7 @@ mod pivot;
 mod profit;
 mod records;
 mod registers;
+mod saving;
 mod scratch;
 mod speculation;
 mod sums;
@@ -32,10 +33,11 @@ use crate::tiling::trip_count;
 use crate::{
     Event, LoopPath, Observer, Reason, Schedule, Step, TileIndirection, TileReduction, Unroll, tree,
 };
-pub use choice::{Choice, Saving};
+pub use choice::Choice;
 use flatten::Flattening;
 use nests::Nests;
 use profit::may_be_long;
+pub use saving::Saving;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop, has_computed_loops};
 use strew_affine::{Access, AffineFor, Expr, IterId, Kernel, Node, Subscript};
