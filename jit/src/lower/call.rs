@@ -1,5 +1,6 @@
 //! Calls of math functions: an instruction where it computes the same bits, else the platform's own function.
 
+use super::combine::combined;
 use super::convert::clif_type;
 use super::function::stack;
 use crate::{CompileError, host, math};
@@ -92,7 +93,7 @@ pub(super) struct Calls<'p> {
 }
 
 impl Calls<'_> {
-    /// `function` on scalars of the float type `ty`.
+    /// `function` on scalars of the float type `ty`, or on vectors of them if no call is needed.
     pub(super) fn emit(
         &mut self,
         builder: &mut FunctionBuilder<'_>,
@@ -102,6 +103,9 @@ impl Calls<'_> {
     ) -> Value {
         if let Some(value) = instruction(builder, function, operands) {
             return value;
+        }
+        if let (Some(by), &[first, second]) = (function.extremum(), operands) {
+            return combined(builder, self, (&by, ty), [first, second]);
         }
         let Some(id) = self.math.declare(self.module, function, ty) else {
             return builder.ins().iconst(types::I64, 0);
@@ -171,7 +175,7 @@ fn bitcast(
 }
 
 /// The functions whose result is exact or correctly rounded by IEEE 754, so that every right way to compute it gives the same bits.
-pub(super) fn instruction(
+fn instruction(
     builder: &mut FunctionBuilder<'_>,
     function: Function,
     operands: &[Value],

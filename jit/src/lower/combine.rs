@@ -48,7 +48,7 @@ pub(super) fn apply_all(
 }
 
 /// What `combiner` makes of one value, or vector, of type `ty` and another.
-fn combined(
+pub(super) fn combined(
     builder: &mut FunctionBuilder<'_>,
     calls: &mut Calls<'_>,
     (combiner, ty): (&Combiner, Type),
@@ -184,12 +184,7 @@ impl<'o> Application<'_, '_, '_, 'o> {
                 }
                 let of = operands.type_of(body);
                 let values: Vec<_> = values.iter().map(|it| self.apply(it)).collect();
-                let value = match (function.extremum(), values.as_slice()) {
-                    (Some(by), [held, incoming]) => {
-                        combined(self.builder, self.calls, (&by, of), [*held, *incoming])
-                    }
-                    _ => self.calls.emit(self.builder, *function, &values, of),
-                };
+                let value = self.calls.emit(self.builder, *function, &values, of);
                 self.called.push((body, value));
                 value
             }

@@ -63,9 +63,6 @@ impl FunctionLowering<'_, '_, '_> {
             Expr::Call(function, operands) => {
                 let ty = expr.ty(self.program.kernel);
                 let operands: Vec<_> = operands.iter().map(|it| self.expr(it)).collect();
-                if let (Some(by), [first, second]) = (function.extremum(), operands.as_slice()) {
-                    return self.combined_values((&by, ty), *first, *second);
-                }
                 let mut calls = self.program.calls();
                 calls.emit(&mut self.builder, *function, &operands, ty)
             }

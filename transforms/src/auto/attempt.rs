@@ -33,7 +33,7 @@ impl Attempt {
     }
 
     /// Takes the steps that `plan` takes, if it comes to its end; else none of them.
-    pub(super) fn together(&mut self, plan: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+    pub(super) fn together<T>(&mut self, plan: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let known = self.taken.len();
         let done = plan(self);
         if done.is_none() {

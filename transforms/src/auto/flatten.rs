@@ -42,7 +42,7 @@ impl Flattening {
     /// The next one that keeps a loop around it from running in lanes.
     pub(super) fn before_lanes(&mut self, kernel: &Kernel) -> Option<Unroll> {
         self.find(kernel, |target, around| {
-            let across = || goes_across(target, around).then_some(MOST_UNROLLED);
+            let across = || goes_across(kernel, target, around).then_some(MOST_UNROLLED);
             most_in_way(target, around).or_else(across)
         })
     }
@@ -98,19 +98,20 @@ fn most_in_way(target: &AffineFor, around: &[Loop<'_>]) -> Option<usize> {
 
 /// Whether what `target` uses follows each other in iterations of the loop around it, which does nothing else, and not in its own: fields of records that
 /// become arrays of their own, or come from them, and windows around points of a row.
-fn goes_across(target: &AffineFor, around: &[Loop<'_>]) -> bool {
+fn goes_across(kernel: &Kernel, target: &AffineFor, around: &[Loop<'_>]) -> bool {
     let Some(Loop::Affine(outer)) = around.last() else {
         return false;
     };
     let follows = |it: &Access| {
-        let own = reach(it, target.iter);
+        let own = reach(kernel, it, target.iter);
         is_along(it, outer.iter) && !matches!(own, Reach::Next(_))
     };
     let accesses = accesses(&target.body);
     let written = || target.body.iter().flat_map(Node::written_elements);
     // Records are written whole where the fields come from elsewhere.
     let is_field = |it: &Access| {
-        reach(it, target.iter) == Reach::Next(1.0) && reach(it, outer.iter) == Reach::Far
+        reach(kernel, it, target.iter) == Reach::Next(1.0)
+            && reach(kernel, it, outer.iter) == Reach::Far
     };
     let are_records = written().all(is_field) && accesses.iter().any(|it| follows(it));
     let is_alone = matches!(outer.body.as_slice(), [Node::AffineFor(_)]);

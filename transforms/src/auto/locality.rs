@@ -98,11 +98,8 @@ fn again(
     [outer, middle, inner]: [&AffineFor; 3],
 ) -> Option<Tiling> {
     let is_read_again = |it: &&&Access| {
-        order::reach(it, outer.iter) == Reach::Same
-            && [middle, inner]
-                .map(|by| order::reach(it, by.iter))
-                .into_iter()
-                .all(|it| it != Reach::Same)
+        let moves = |by: &AffineFor| order::moves(it, by.iter);
+        !moves(outer) && moves(middle) && moves(inner)
     };
     let again: Vec<&Access> = accesses.iter().filter(is_read_again).copied().collect();
     let element = kernel.arrays[again.first()?.array].element;
@@ -130,8 +127,8 @@ fn across(
     [outer, inner]: [&AffineFor; 2],
 ) -> Option<Tiling> {
     let is_across = |it: &&Access| {
-        order::reach(it, inner.iter) == Reach::Far
-            && matches!(order::reach(it, outer.iter), Reach::Next(_))
+        let reach = |by: &AffineFor| order::reach(kernel, it, by.iter);
+        reach(inner) == Reach::Far && matches!(reach(outer), Reach::Next(_))
     };
     let arrays: BTreeSet<_> = accesses
         .iter()

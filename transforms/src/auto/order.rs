@@ -115,9 +115,7 @@ pub(super) fn accesses(body: &[Node]) -> Vec<&Access> {
 fn cost(kernel: &Kernel, accesses: &[&Access], target: &AffineFor) -> f64 {
     let costs = accesses.iter().map(|access| {
         let bytes = f64::from(kernel.arrays[access.array].element.bytes());
-        let through_rows = access.step_through_rows(kernel, target.iter);
-        let through_rows = through_rows.map(|it| Reach::Next(it.unsigned_abs() as f64));
-        match through_rows.unwrap_or_else(|| reach(access, target.iter)) {
+        match reach(kernel, access, target.iter) {
             Reach::Same => 0.0,
             Reach::Next(distance) => (bytes * distance / LINE).min(1.0),
             Reach::Far => 1.0,
@@ -142,19 +140,25 @@ pub(super) enum Reach {
 
 /// Whether `access` may be of another element in another iteration of the loop over `iter`.
 pub(super) fn moves(access: &Access, iter: IterId) -> bool {
-    reach(access, iter) != Reach::Same
+    access.subscripts.iter().any(|it| mentions(it, iter))
+}
+
+fn mentions(subscript: &Subscript, iter: IterId) -> bool {
+    match subscript {
+        Subscript::Affine(expr) => expr.mentions(Variable::Iter(iter)),
+        Subscript::Computed(_) => true,
+    }
 }
 
 /// That of `access` when the loop over `iter` goes on.
-pub(super) fn reach(access: &Access, iter: IterId) -> Reach {
+pub(super) fn reach(kernel: &Kernel, access: &Access, iter: IterId) -> Reach {
+    if let Some(step) = access.step_through_rows(kernel, iter) {
+        return Reach::Next(step.unsigned_abs() as f64);
+    }
     let Some((last, others)) = access.subscripts.split_last() else {
         return Reach::Same;
     };
-    let mentions = |subscript: &Subscript| match subscript {
-        Subscript::Affine(expr) => expr.mentions(Variable::Iter(iter)),
-        Subscript::Computed(_) => true,
-    };
-    if others.iter().any(mentions) {
+    if others.iter().any(|it| mentions(it, iter)) {
         return Reach::Far;
     }
     match last {

@@ -90,8 +90,8 @@ fn has_records(kernel: &Kernel, target: &AffineFor) -> bool {
     let is_own = |it: &&Access| moves(it, target.iter);
     let inside = loops_in(target);
     let is_record = |it: &&Access| {
-        let is_along = |inner: &Loop<'_>| reach(it, inner.iter()) == Reach::Next(1.0);
-        reach(it, target.iter) == Reach::Far && inside.iter().any(is_along)
+        let is_along = |inner: &Loop<'_>| reach(kernel, it, inner.iter()) == Reach::Next(1.0);
+        reach(kernel, it, target.iter) == Reach::Far && inside.iter().any(is_along)
     };
     let accesses = accesses(&target.body);
     is_long
@@ -112,7 +112,7 @@ fn fills_vectors(kernel: &Kernel, target: &AffineFor) -> bool {
             fills |= loops.iter().any(|it| {
                 let Loop::Affine(it) = it else { return false };
                 let is_whole = trips(it).is_some_and(|it| it.is_multiple_of(lanes));
-                is_whole && reach(access, it.iter) == Reach::Next(1.0)
+                is_whole && reach(kernel, access, it.iter) == Reach::Next(1.0)
             });
         }
     });

@@ -130,7 +130,7 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
         }
         let mut more = together.clone();
         more.push((target.iter, factor));
-        let saving = saving(innermost, &together, &more);
+        let saving = saving(kernel, innermost, &together, &more);
         let have_addresses = || rows(innermost, &more).is_ok_and(|it| it <= MOST_ROWS);
         let goes_away = trips(target) == Some(factor);
         if let Some(saving) = saving
@@ -168,6 +168,7 @@ fn factor_of(target: &AffineFor, copies: u64, (usual, parts): (u64, u64)) -> u64
 
 /// What it saves that `more` iterations are made together than `before`, of which the last is that of another loop; `None` if they share nothing.
 fn saving(
+    kernel: &Kernel,
     innermost: &AffineFor,
     before: &[(IterId, u64)],
     more: &[(IterId, u64)],
@@ -181,7 +182,7 @@ fn saving(
             after: after?,
         });
     }
-    shares_lines(innermost, around).then_some(Saving::Lines { together: factor })
+    shares_lines(kernel, innermost, around).then_some(Saving::Lines { together: factor })
 }
 
 /// Those of `loops` that an alternative for the end of `target` speaks of, each of whose turns moves it by several iterations.
@@ -220,11 +221,12 @@ fn shares(innermost: &AffineFor, around: IterId) -> bool {
 
 /// Whether iterations of the loop over `around` use elements beside each other, which lie in another line in each iteration of `innermost`:
 /// made together, they find the line where the one before has left it.
-fn shares_lines(innermost: &AffineFor, around: IterId) -> bool {
+fn shares_lines(kernel: &Kernel, innermost: &AffineFor, around: IterId) -> bool {
     let accesses = accesses(&innermost.body);
-    accesses
-        .iter()
-        .any(|it| reach(it, innermost.iter) == Reach::Far && reach(it, around) == Reach::Next(1.0))
+    accesses.iter().any(|it| {
+        reach(kernel, it, innermost.iter) == Reach::Far
+            && reach(kernel, it, around) == Reach::Next(1.0)
+    })
 }
 
 /// Whether an iteration of the loop over `around` uses elements that one of the `factor - 1` before it uses, too: made together, they

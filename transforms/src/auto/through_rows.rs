@@ -38,8 +38,8 @@ fn through_rows(attempt: &mut Attempt, inner: IterId) -> Option<()> {
     while let Some(next) = joined(attempt, made) {
         made = next;
     }
-    let mut loops = tree::loops(attempt.kernel()).into_iter();
-    let is_outermost = loops.any(|it| it.it.iter() == made && it.around.is_empty());
+    let nested = tree::loops_over(attempt.kernel(), &[made]).pop()?;
+    let is_outermost = nested.around.is_empty();
     (made != inner && (is_known || is_outermost)).then_some(())
 }
 
@@ -54,15 +54,12 @@ fn joined(attempt: &mut Attempt, inner: IterId) -> Option<IterId> {
     let is_plain = accesses(&target.body).iter().all(|it| it.is_affine());
     (may_be_short && is_plain && outer.body.len() == 1).then_some(())?;
     let [outer, inner] = [outer.iter, inner].map(|it| path_to(kernel, it));
-    let mut made = None;
     attempt.together(|attempt| {
         attempt.step(Coalesce::new(outer, inner))?;
-        let iter = *attempt.made().first()?;
-        made = Some(iter);
-        let target = find_affine_loop(attempt.kernel(), iter)?;
-        follows(attempt.kernel(), target).then_some(())
-    })?;
-    made
+        let made = *attempt.made().first()?;
+        let target = find_affine_loop(attempt.kernel(), made)?;
+        follows(attempt.kernel(), target).then_some(made)
+    })
 }
 
 /// Whether `target` runs in lanes whose elements all follow each other, or are the same ones.

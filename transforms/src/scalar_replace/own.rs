@@ -6,17 +6,19 @@ use std::collections::BTreeMap;
 use strew_affine::visit::{self, walk};
 use strew_affine::{Access, ArrayId, Block, Expr, Forall, Kernel, LocalId, Node, Subscript, Value};
 
-/// The scalars that elements become.
-type Scalars = BTreeMap<Vec<i64>, LocalId>;
+/// Places in an array, each with an access to it.
+type Places<'k> = BTreeMap<Vec<i64>, &'k Access>;
 
 /// The places that `kernel` uses in `array`, if iterations of a loop each have one of their own and all of these places are there.
-pub(super) fn places(kernel: &Kernel, array: ArrayId) -> Option<Vec<&Access>> {
+pub(super) fn places(kernel: &Kernel, array: ArrayId) -> Option<Places<'_>> {
+    if !is_of_iterations(kernel, array) {
+        return None;
+    }
     let sites = visit::accesses(kernel).into_iter();
     let used = sites.map(|it| it.access).filter(|it| it.array == array);
-    let used: Vec<_> = used.collect();
-    let is_there = |it: &&Access| place(it).is_some_and(|place| is_inside(kernel, array, &place));
-    let may = is_of_iterations(kernel, array) && !used.is_empty() && used.iter().all(is_there);
-    may.then_some(used)
+    let places = used.map(|access| Some((place(kernel, access)?, access)));
+    let places: Places<'_> = places.collect::<Option<_>>()?;
+    (!places.is_empty()).then_some(places)
 }
 
 /// Whether `array` is made in a loop, and no forall inside of that has to do with it: scalars belong to one thread.
@@ -42,43 +44,41 @@ fn touches(forall: &Forall, array: ArrayId) -> bool {
     touches
 }
 
-/// Its subscripts, where they are numbers.
-fn place(access: &Access) -> Option<Vec<i64>> {
-    let subscripts = access.subscripts.iter().map(|it| match it {
-        Subscript::Affine(expr) => expr.as_constant(),
+/// The subscripts of `access`, where they are numbers and its element is there.
+fn place(kernel: &Kernel, access: &Access) -> Option<Vec<i64>> {
+    let extents = kernel.arrays[access.array].extents.iter();
+    let both = access.subscripts.iter().zip(extents);
+    let place = both.map(|(subscript, extent)| match subscript {
+        Subscript::Affine(expr) => {
+            let at = expr.as_constant()?;
+            (0..extent.as_constant()?).contains(&at).then_some(at)
+        }
         Subscript::Computed(_) => None,
     });
-    subscripts.collect()
+    place.collect()
 }
 
-fn is_inside(kernel: &Kernel, array: ArrayId, place: &[i64]) -> bool {
-    let extents = kernel.arrays[array].extents.iter();
-    let mut both = place.iter().zip(extents);
-    both.all(|(at, extent)| extent.as_constant().is_some_and(|it| (0..it).contains(at)))
-}
-
-/// Lets `kernel` have a scalar for each of these places in `array`.
-pub(super) fn rewrite(kernel: &mut Kernel, array: ArrayId, places: &[&Access]) {
-    let mut scalars = Scalars::new();
-    for access in places {
-        let Some(place) = place(access).filter(|it| !scalars.contains_key(it)) else {
-            continue;
-        };
+/// Lets `kernel` have a scalar for each of `places` in `array`.
+pub(super) fn rewrite(kernel: &mut Kernel, array: ArrayId, places: &Places<'_>) {
+    let mut scalars: Vec<(&Access, LocalId)> = Vec::new();
+    for (place, access) in places {
         let numbers: Vec<_> = place.iter().map(i64::to_string).collect();
         let mut local = scalar_for(kernel, access, numbers.join("_"));
         local.mutable = true;
-        scalars.insert(place, kernel.locals.alloc(local));
+        scalars.push((access, kernel.locals.alloc(local)));
     }
     let zero = Value::zero(kernel.arrays[array].element);
-    let declared = scalars.values().map(|it| Node::Declare {
-        local: *it,
+    let declared = scalars.iter().map(|(_, local)| Node::Declare {
+        local: *local,
         value: Expr::Constant(zero),
     });
     let declared: Vec<_> = declared.collect();
     declare(&mut kernel.body, array, &declared);
     use_locals(&mut kernel.body, &|access| {
-        let place = (access.array == array).then(|| place(access))??;
-        scalars.get(&place).copied()
+        let mut known = scalars.iter();
+        known
+            .find(|(it, _)| it.is_same(access))
+            .map(|(_, local)| *local)
     });
 }
 

@@ -1,6 +1,5 @@
 //! The statements of a group of turns, in vectors.
 
-use super::super::call::instruction;
 use super::super::function::FunctionLowering;
 use super::super::offsets::Base;
 use super::super::operation;
@@ -15,7 +14,7 @@ use cranelift_frontend::FunctionBuilder;
 use std::collections::BTreeMap;
 use strew_affine::lanes::{VECTOR_BYTES, divisor};
 use strew_affine::{
-    Access, BinaryOp, Combiner, Expr, IterId, LocalId, Node, Order, Place, Type, UnaryOp,
+    Access, BinaryOp, Combiner, Expr, Function, IterId, LocalId, Node, Order, Place, Type, UnaryOp,
     Value as Constant,
 };
 
@@ -347,26 +346,30 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 InLanes::Each(self.selected(condition, then, otherwise, ty))
             }
             Expr::Cast(to, operand) => self.cast(*to, operand),
-            Expr::Call(function, operands)
-                if let (Some(by), [first, second]) = (function.extremum(), operands.as_slice()) =>
-            {
-                let (first, second) = self.both(first, second, ty);
-                let pairs = first.into_iter().zip(second);
-                let picked =
-                    pairs.map(|(one, other)| self.function.combined_values((&by, ty), one, other));
-                InLanes::Each(picked.collect())
-            }
             Expr::Call(function, operands) => {
-                let first = operands.first().map(|it| self.expr(it));
-                let vectors = first.map(|it| self.spread(it, ty)).unwrap_or_default();
-                self.each(vectors, |builder, it| {
-                    instruction(builder, *function, &[it]).unwrap_or(it)
-                })
+                let operands = operands.iter().map(|it| {
+                    let value = self.expr(it);
+                    self.spread(value, ty)
+                });
+                let operands: Vec<_> = operands.collect();
+                self.called(*function, &operands, ty)
             }
             Expr::Constant(_) | Expr::Param(_) | Expr::Operand(_) | Expr::Threads => {
                 InLanes::Same(self.function.expr(expr))
             }
         }
+    }
+
+    /// `function`, which takes a few instructions, on the vectors of its operands.
+    fn called(&mut self, function: Function, operands: &[Vec<Value>], ty: Type) -> InLanes {
+        let mut calls = self.function.program.calls();
+        let count = operands.first().map_or(0, Vec::len);
+        let vectors = (0..count).map(|number| {
+            let beside = operands.iter().filter_map(|it| it.get(number)).copied();
+            let beside: Vec<_> = beside.collect();
+            calls.emit(&mut self.function.builder, function, &beside, ty)
+        });
+        InLanes::Each(vectors.collect())
     }
 
     fn iterator(&mut self, iter: IterId, ty: Type) -> InLanes {
