@@ -96,6 +96,8 @@ pub struct Call {
     /// Foralls that combine fewer updates than this may make them in order, on their targets, without being handed to the runtime; 0 where
     /// somebody wants to say how they are combined, and where the call may be stopped and nobody has copies of the targets.
     pub most_in_order: i64,
+    /// Foralls without private buffers that run fewer statements than this run at once, without being handed to the runtime.
+    pub most_alone: i64,
     /// How many threads the call may use, as it is to [think](crate::Settings::as_on_one_thread).
     pub threads: i64,
     /// How much this function has added to what is done.
@@ -122,6 +124,7 @@ impl Call {
             work,
             marks: std::ptr::null(),
             most_in_order: 0,
+            most_alone: 0,
             threads: 1,
             worked: 0,
             updates: 0,

@@ -5,7 +5,7 @@
 //! not begun.
 
 use crate::memory;
-use crate::processor::Processor;
+use crate::processor::Occupied;
 use crossbeam::utils::CachePadded;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::any::Any;
@@ -40,6 +40,8 @@ struct Board {
     idle: CachePadded<AtomicUsize>,
     /// How many do not sleep: these, those at work, and those that are about to wake up.
     awake: AtomicUsize,
+    /// Where the one runs who called for help last: helpers work somewhere else.
+    caller: Occupied,
     /// How many there are.
     helpers: usize,
     /// How long a helper looks out.
@@ -52,8 +54,6 @@ type Work<'w> = dyn Fn(usize) + Sync + 'w;
 /// Work in which others may take part.
 struct Offer {
     work: &'static Work<'static>,
-    /// Where the one runs who offers it.
-    processor: Option<Processor>,
     /// How many more may. It changes while the offers are locked.
     wanted: AtomicUsize,
     /// How many have begun and not ended.
@@ -88,6 +88,7 @@ impl Helpers {
             wanted: CachePadded::default(),
             idle: CachePadded::default(),
             awake: AtomicUsize::new(0),
+            caller: Occupied::default(),
             helpers,
             looking_out,
         };
@@ -119,10 +120,7 @@ impl Helpers {
             board: &self.board,
             offer: self.board.put_up(wanted, for_helpers),
         };
-        if self.call(wanted) {
-            // One that was woken on the processor of this thread would wait for milliseconds to get there; now it leaves at once.
-            std::thread::yield_now();
-        }
+        self.call(wanted);
         work(0);
         let offer = Arc::clone(&open.offer);
         drop(open);
@@ -132,8 +130,9 @@ impl Helpers {
         }
     }
 
-    /// Wakes as many as are missing of `wanted` that look out, and says whether any were.
-    fn call(&self, wanted: usize) -> bool {
+    /// Wakes as many as are missing of `wanted` that look out.
+    fn call(&self, wanted: usize) {
+        self.board.caller.by_this_thread();
         let idle = self.board.idle.load(Ordering::SeqCst);
         let mut has_called = false;
         for _ in idle..wanted {
@@ -144,7 +143,10 @@ impl Helpers {
             self.pool.spawn(move || board.help());
             has_called = true;
         }
-        has_called
+        if has_called {
+            // One that was woken on the processor of this thread would wait for milliseconds to get there; now it leaves at once.
+            std::thread::yield_now();
+        }
     }
 }
 
@@ -152,7 +154,6 @@ impl Board {
     fn put_up(&self, wanted: usize, work: &'static Work<'static>) -> Arc<Offer> {
         let offer = Arc::new(Offer {
             work,
-            processor: Processor::of_this_thread(),
             wanted: AtomicUsize::new(wanted),
             inside: AtomicUsize::new(0),
             panic: Mutex::default(),
@@ -202,12 +203,16 @@ impl Board {
     /// Looks for an offer for a while.
     fn look_out(&self) -> Option<Arc<Offer>> {
         let mut offer = None;
-        look_until(self.looking_out, || {
-            if self.wanted.load(Ordering::SeqCst) > 0 {
-                offer = self.join();
-            }
-            offer.is_some()
-        });
+        look_until(
+            self.looking_out,
+            || self.caller.keep_away(),
+            || {
+                if self.wanted.load(Ordering::SeqCst) > 0 {
+                    offer = self.join();
+                }
+                offer.is_some()
+            },
+        );
         offer
     }
 
@@ -226,10 +231,6 @@ impl Board {
 impl Offer {
     /// What one does who has entered.
     fn take_part(&self, number: usize) {
-        let here = Processor::of_this_thread();
-        if let Some(here) = here.filter(|_| here == self.processor) {
-            here.leave();
-        }
         let done = catch_unwind(AssertUnwindSafe(|| (self.work)(number)));
         let mut panic = memory::lock(&self.panic);
         if let Err(message) = done {
@@ -243,7 +244,7 @@ impl Offer {
     /// Waits for all who have entered; nobody may enter any more.
     fn wait(&self) {
         let is_over = || self.inside.load(Ordering::Acquire) == 0;
-        if look_until(PATIENCE, is_over) {
+        if look_until(PATIENCE, || {}, is_over) {
             return;
         }
         let mut panic = memory::lock(&self.panic);
@@ -268,10 +269,11 @@ impl Drop for Open<'_> {
 }
 
 /// Looks whether something is over, at least once and for so long at most, and says whether it is. Other threads that could run here
-/// get their turn.
-fn look_until(most: Duration, mut is_over: impl FnMut() -> bool) -> bool {
+/// get their turn; `settle` is called now and then, and first.
+fn look_until(most: Duration, settle: impl Fn(), mut is_over: impl FnMut() -> bool) -> bool {
     let mut since = None;
     loop {
+        settle();
         for _ in 0..LOOKS {
             if is_over() {
                 return true;

@@ -1,53 +1,75 @@
 //! On which processor a thread runs.
 //!
-//! Linux at times wakes a thread on the processor of the one that woke it, though others are idle, and moves it milliseconds later. A
-//! helper there keeps whom it is to help from running.
+//! Linux at times wakes a thread on the processor of the one that woke it, or moves it there, though others are idle, and moves it away milliseconds
+//! later. A helper there keeps whom it is to help from running.
 
-/// A processor, by the system's number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Processor(usize);
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A processor that somebody works on, by the system's number, so that others can keep away from it.
+#[derive(Debug)]
+pub(crate) struct Occupied(AtomicUsize);
+
+/// No processor.
+const NONE: usize = usize::MAX;
+
+impl Default for Occupied {
+    fn default() -> Self {
+        Self(AtomicUsize::new(NONE))
+    }
+}
+
+impl Occupied {
+    /// It is the one that this thread runs on now.
+    pub(crate) fn by_this_thread(&self) {
+        self.0.store(here().unwrap_or(NONE), Ordering::Relaxed);
+    }
+
+    /// Moves this thread to another processor of those that it may run on, if it runs on this one and there are any.
+    pub(crate) fn keep_away(&self) {
+        let occupied = self.0.load(Ordering::Relaxed);
+        if here() == Some(occupied) {
+            leave(occupied);
+        }
+    }
+}
+
+/// Where this thread runs, if the system tells.
+#[cfg(target_os = "linux")]
+fn here() -> Option<usize> {
+    // SAFETY: it has no arguments, and gives a number.
+    let number = unsafe { libc::sched_getcpu() };
+    usize::try_from(number).ok()
+}
 
 #[cfg(target_os = "linux")]
-impl Processor {
-    /// Where this thread runs now, if the system tells.
-    pub(crate) fn of_this_thread() -> Option<Self> {
-        // SAFETY: it has no arguments, and gives a number.
-        let number = unsafe { libc::sched_getcpu() };
-        usize::try_from(number).ok().map(Self)
+fn leave(processor: usize) {
+    // SAFETY: a set of processors is a table of bits, and may be all zeros.
+    let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let size = size_of::<libc::cpu_set_t>();
+    // SAFETY: the set has the size that the system is told; 0 is this thread.
+    let is_known = unsafe { libc::sched_getaffinity(0, size, &raw mut allowed) } == 0;
+    if !is_known || processor >= 8 * size {
+        return;
     }
+    let mut others = allowed;
+    // SAFETY: the number is within the set.
+    unsafe { libc::CPU_CLR(processor, &mut others) };
+    // Nothing comes of a set without processors but a refusal.
+    // SAFETY: as above; the set is only read.
+    unsafe {
+        libc::sched_setaffinity(0, size, &raw const others);
+        libc::sched_setaffinity(0, size, &raw const allowed);
+    }
+}
 
-    /// Moves this thread to another processor of those that it may run on, if there are any.
-    pub(crate) fn leave(self) {
-        // SAFETY: a set of processors is a table of bits, and may be all zeros.
-        let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        let size = size_of::<libc::cpu_set_t>();
-        // SAFETY: the set has the size that the system is told; 0 is this thread.
-        let is_known = unsafe { libc::sched_getaffinity(0, size, &raw mut allowed) } == 0;
-        if !is_known || self.0 >= 8 * size {
-            return;
-        }
-        let mut others = allowed;
-        // SAFETY: the number is within the set.
-        unsafe { libc::CPU_CLR(self.0, &mut others) };
-        // Nothing comes of a set without processors but a refusal.
-        // SAFETY: as above; the set is only read.
-        unsafe {
-            libc::sched_setaffinity(0, size, &raw const others);
-            libc::sched_setaffinity(0, size, &raw const allowed);
-        }
-    }
+/// Nobody tells.
+#[cfg(not(target_os = "linux"))]
+fn here() -> Option<usize> {
+    None
 }
 
 #[cfg(not(target_os = "linux"))]
-impl Processor {
-    /// Where this thread runs is not known.
-    pub(crate) fn of_this_thread() -> Option<Self> {
-        None
-    }
-
-    /// Does nothing.
-    pub(crate) fn leave(self) {}
-}
+fn leave(_processor: usize) {}
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
@@ -61,8 +83,11 @@ mod tests {
             lines.find(|it| it.starts_with("Cpus_allowed_list"))
         };
         let before = list(allowed());
-        Processor::of_this_thread().unwrap().leave();
-        Processor(usize::MAX).leave();
+        let occupied = Occupied::default();
+        occupied.keep_away();
+        occupied.by_this_thread();
+        occupied.keep_away();
+        leave(usize::MAX);
         assert!(before.is_some());
         assert_eq!(list(allowed()), before);
     }

@@ -331,6 +331,14 @@ impl<'r> Session<'r> {
         self.shared.is_protected || !self.settings().is_put_back_when_stopped()
     }
 
+    /// So many statements a forall without private buffers may run at once.
+    fn most_alone(&self) -> i64 {
+        match self.is_nested || self.runtime().threads() == 1 {
+            true => strategy::MOST_ALONE,
+            false => strategy::LEAST_SHARED,
+        }
+    }
+
     /// The state of a task that is about to start. It must not be used after `self` or `memory` has moved or ended.
     pub(crate) fn call(
         &self,
@@ -346,6 +354,7 @@ impl<'r> Session<'r> {
                 true => strategy::most_in_order(self.settings()),
                 false => 0,
             },
+            most_alone: self.most_alone(),
             threads: match self.settings().as_on_one_thread {
                 true => 1,
                 false => i64::try_from(self.runtime().threads()).unwrap_or(i64::MAX),

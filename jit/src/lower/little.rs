@@ -16,9 +16,6 @@ use strew_affine::visit::{Loop, has_computed_loops};
 use strew_affine::{AffineExpr, AffineFor, Expr, Forall, Node, Variable};
 use strew_runtime::abi::{AUTO, Call};
 
-/// A forall that runs fewer statements than this, of which the fastest take a third of a nanosecond, ends before a thread has woken up.
-const LITTLE: i64 = 1 << 14;
-
 /// So many times as much may be done in order without being handed to the runtime where nothing can fail: there are no keys that would tell it
 /// how to do better, and what it would find out takes as long as a thousand statements.
 const TIMES_WITHOUT_FAULTS: i64 = 4;
@@ -97,8 +94,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Result<Value, CompileError> {
         let count = self.exact_affine(&forall.count);
         let work = self.work(forall, count);
+        let most = self.call_field(offset_of!(Call, most_alone));
         let ins = self.builder.ins();
-        let is_little = ins.icmp_imm_s(IntCC::SignedLessThan, work, LITTLE);
+        let is_little = ins.icmp(IntCC::SignedLessThan, work, most);
         let no_buffers = |function: &mut Self| function.builder.ins().iconst(types::I64, 0);
         let body = (body, frame, count);
         self.at_once_or(is_little, body, no_buffers, |it| share(it, work))
@@ -131,10 +129,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Result<Value, CompileError> {
         let count = self.exact_affine(&forall.count);
         let work = self.work(forall, count);
-        let field = offset(offset_of!(Call, most_in_order));
-        let flags = MemFlagsData::trusted();
-        let ins = self.builder.ins();
-        let most = ins.load(types::I64, flags, self.call, field);
+        let most = self.call_field(offset_of!(Call, most_in_order));
         let most = match self.cannot_fail() {
             true => self.builder.ins().imul_imm_s(most, TIMES_WITHOUT_FAULTS),
             false => most,
@@ -143,6 +138,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let is_little = ins.icmp(IntCC::SignedLessThan, work, most);
         let targets = |function: &mut Self| function.targets(forall);
         self.at_once_or(is_little, (body, frame, count), targets, share)
+    }
+
+    /// A number in the state of this call, which lies `field` bytes behind its beginning.
+    fn call_field(&mut self, field: usize) -> Value {
+        let flags = MemFlagsData::trusted();
+        let ins = self.builder.ins();
+        ins.load(types::I64, flags, self.call, offset(field))
     }
 
     /// Calls the body for all of its `count` iterations with what `buffers` makes, where `is_little`, else does what `share` does.

@@ -11,7 +11,6 @@ use super::columns::{self, Columns};
 use super::combining::are_hot;
 use super::cost::Costs;
 use super::dense::{Dense, groups};
-use super::direct::Direct;
 use super::look::can_look;
 use super::planned::Planned;
 use super::rows::{self, Rows};
@@ -138,9 +137,6 @@ pub(super) fn decide(
     around: Circumstances,
     budget: impl FnOnce() -> u64,
 ) -> Decision {
-    if !shape.has_privates {
-        return Decision::new(&Direct, Why::NoPrivates);
-    }
     let against = against(shape, around).or_else(|| streams(shape, around));
     let are_few = shape.trips / TRIPS_PER_ELEMENT_MERGED < shape.elements;
     let advances = advances(shape, around);

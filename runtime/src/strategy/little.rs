@@ -2,7 +2,7 @@
 
 use super::auto::{Circumstances, LEAST_TRIPS, TRIPS_PER_ELEMENT};
 use super::serial::Serial;
-use super::{Decision, Job, Shape, part, run_as};
+use super::{Decision, Job, Shape, run_as, told};
 use crate::failure::Failure;
 use crate::record::Why;
 use crate::settings::{Body, Choice, Settings};
@@ -20,7 +20,7 @@ pub(crate) fn most_in_order(settings: &Settings) -> i64 {
 
 /// Whether the loop ends before anything is found out about its updates.
 pub(super) fn is_little(shape: &Shape) -> bool {
-    let is_plain = shape.has_privates && !shape.is_separate && !shape.is_speculative;
+    let is_plain = !shape.is_separate && !shape.is_speculative;
     is_plain && shape.statements() < LITTLE
 }
 
@@ -38,7 +38,7 @@ pub(super) unsafe fn run(job: &mut Job<'_>) -> Result<(), Failure> {
     job.session.add(|| {
         let machine = &job.session.settings().machine;
         let around = Circumstances::new(&job.shape, None, job.session.is_nested(), machine);
-        part(decision, job, around, &ran)
+        told(decision, job, Some(around.costs), &ran)
     });
     Ok(())
 }

@@ -42,6 +42,7 @@ use crate::session::Session;
 use crate::settings::{Body, Choice};
 use combining::{body, combining};
 pub use cost::Costs;
+pub(crate) use direct::{LEAST_SHARED, MOST_ALONE};
 pub use gathered::Gathered;
 pub(crate) use little::most_in_order;
 use past_caches::copy_past_caches;
@@ -237,6 +238,10 @@ pub(crate) unsafe fn run(
         sample: None,
     };
     let asked = asked(session, forall)?;
+    if privates.is_empty() {
+        // SAFETY: the caller vouches for the forall.
+        return unsafe { direct::run(asked, &mut job) };
+    }
     if asked.is_none() && little::is_little(&job.shape) {
         // SAFETY: the caller vouches for the forall.
         return unsafe { little::run(&mut job) };
@@ -268,19 +273,19 @@ pub(crate) unsafe fn run(
         ran = unsafe { run_as(decision, &mut job) };
     }
     let ran = ran?;
-    session.add(|| part(decision, &job, around, &ran));
+    session.add(|| told(decision, &job, Some(around.costs), &ran));
     Ok(())
 }
 
-/// What is told of a job that was run.
-fn part(decision: Decision, job: &Job<'_>, around: auto::Circumstances, ran: &Ran) -> Part {
+/// What is told of a job that was run, by what it was expected to cost if anybody asked.
+fn told(decision: Decision, job: &Job<'_>, costs: Option<Costs>, ran: &Ran) -> Part {
     Part {
         strategy: decision.strategy.name(),
         why: decision.why,
         body: combining(decision.strategy.body_shape(job.body, &job.shape)),
         sample: job.sample,
         gathered: job.shape.gathered,
-        costs: Some(around.costs).filter(|_| job.shape.has_privates),
+        costs,
         threads: ran.threads,
         chunks: ran.chunks,
         prepare: ran.prepare,
@@ -382,10 +387,8 @@ fn decide(
 ) -> Result<Decision, Failure> {
     let decision = match asked {
         _ if shape.is_separate => Decision::new(&dense::Dense, Why::Separate),
-        Some(strategy) if shape.has_privates || strategy.name() == serial::NAME => {
-            Decision::new(strategy, Why::Asked)
-        }
-        _ => auto::decide(shape, around, budget),
+        Some(strategy) => Decision::new(strategy, Why::Asked),
+        None => auto::decide(shape, around, budget),
     };
     let strategy = decision.strategy.name();
     if shape.is_speculative && ![serial::NAME, dense::NAME].contains(&strategy) {
