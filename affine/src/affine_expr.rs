@@ -238,6 +238,21 @@ impl AffineExpr {
         }
     }
 
+    /// `self / divisor` where all terms are multiples of it.
+    pub(crate) fn divided_exactly(&self, divisor: i64) -> Option<Self> {
+        let divided = |it: i64| (it.checked_rem(divisor)? == 0).then_some(it / divisor);
+        let terms = self.terms.iter().map(|it| {
+            Some(Term {
+                factors: it.factors.clone(),
+                coefficient: divided(it.coefficient)?,
+            })
+        });
+        Some(Self {
+            terms: terms.collect::<Option<_>>()?,
+            constant: divided(self.constant)?,
+        })
+    }
+
     /// `self ceildiv divisor`, rounding towards plus infinity: `-((-self) floordiv divisor)`.
     ///
     /// # Errors
