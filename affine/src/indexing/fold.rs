@@ -293,7 +293,7 @@ mod tests {
         folds(
             flat,
             "(c floordiv (m * 3)) * m + (c mod (m * 3)) floordiv 2",
-            "(c mod (m * 3)) floordiv 2 + m * (c floordiv (m * 3))",
+            "m * (c floordiv (m * 3)) + (c mod (m * 3)) floordiv 2",
         );
     }
 

@@ -16,8 +16,9 @@ pub(crate) const LEAST_SHARED: i64 = 1 << 13;
 /// One that runs more of them is divided where nobody shares it, too, so that it can be stopped and tells how far it has come.
 pub(crate) const MOST_ALONE: i64 = 1 << 14;
 
-/// Work that takes less than this is not worth waking a thread for; any is worth sharing with one that is awake.
-const WORTH_SHARING: Duration = Duration::from_micros(30);
+/// Work that takes less than this is not worth waking a thread for, which takes some 45 µs: what one thread does in 36 µs, two took 57 for, one of
+/// them woken first. Any is worth sharing with one that is awake.
+const WORTH_WAKING: Duration = Duration::from_micros(64);
 
 /// A loop that takes longer is not run on one thread to find out whether that is faster.
 const NOT_TRIED_ALONE: Duration = Duration::from_micros(500);
@@ -49,13 +50,14 @@ impl Strategy for Direct {
         let shape = &job.shape;
         let team = job.session.runtime().team();
         let pace = team.paces().of(job.forall.body, statements(shape));
-        let (way, is_awake) = (way(shape, pace, team), team.is_awake());
+        let is_awake = team.is_awake();
+        let way = way(shape, pace, team, is_awake);
         // SAFETY: the caller vouches for the forall, which has no private buffers.
         let begun = unsafe {
             match way {
                 Some(Way::Shared) => Begun::default(),
                 Some(Way::Alone) => begin(&chunks, shape, || false),
-                None => begin(&chunks, shape, || start.elapsed() >= WORTH_SHARING),
+                None => begin(&chunks, shape, || start.elapsed() >= WORTH_WAKING),
             }
         };
         if begun.iterations > 0 {
@@ -110,7 +112,7 @@ fn statements(shape: &Shape) -> u64 {
 }
 
 /// On how many threads to run a loop; `None` where that is to be found out.
-fn way(shape: &Shape, pace: &Pace, team: &Team) -> Option<Way> {
+fn way(shape: &Shape, pace: &Pace, team: &Team, is_awake: bool) -> Option<Way> {
     if shape.threads == 1 {
         return Some(Way::Alone);
     }
@@ -119,7 +121,7 @@ fn way(shape: &Shape, pace: &Pace, team: &Team) -> Option<Way> {
     };
     if expected > NOT_TRIED_ALONE {
         Some(Way::Shared)
-    } else if expected > WORTH_SHARING || team.is_awake() {
+    } else if expected > WORTH_WAKING || is_awake {
         Some(pace.next())
     } else {
         if pace.wants_others() {
