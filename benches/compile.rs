@@ -1,8 +1,9 @@
-//! From source text to callable code: the kernels of `tests/kernels` one by one, a file of 2,000 lines of them, and nests that grow, of
-//! which each is to take twice the time of the one before at most where it has twice the statements.
+//! From source text to callable code: the kernels of `tests/kernels` one by one, a file of 2,000
+//! lines of them, and nests that grow, of which each is to take twice the time of the one before at
+//! most where it has twice the statements.
 //!
-//! `cargo bench --bench compile` prints medians beside what is asked for. `-- --test` compiles everything once, `-- k06` what has this in its
-//! name.
+//! `cargo bench --bench compile` prints medians beside what is asked for. `-- --test` compiles
+//! everything once, `-- k06` what has this in its name.
 
 use std::fmt::Write as _;
 use std::hint::black_box;

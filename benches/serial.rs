@@ -1,8 +1,9 @@
-//! Scatter kernels against what an expert writes by hand: serial rustc with and without range checks, and rayon with one private
-//! buffer a thread.
+//! Scatter kernels against what an expert writes by hand: serial rustc with and without range
+//! checks, and rayon with one private buffer a thread.
 //!
-//! `cargo bench --bench serial` measures every variant with criterion, then runs all variants of each cell by turns and prints
-//! ratios of paired medians. `-- --test` runs everything once on little data.
+//! `cargo bench --bench serial` measures every variant with criterion, then runs all variants of
+//! each cell by turns and prints ratios of paired medians. `-- --test` runs everything once on
+//! little data.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use rayon::prelude::*;
@@ -106,7 +107,8 @@ impl Cell {
         group.finish();
     }
 
-    /// Seconds of each variant in each round; the variants take turns, so a slow spell of the machine meets all of them.
+    /// Seconds of each variant in each round; the variants take turns, so a slow spell of the
+    /// machine meets all of them.
     fn rounds(&mut self, rounds: usize) -> Vec<[f64; VARIANTS.len()]> {
         let mut round = || {
             let mut seconds = [0.0; VARIANTS.len()];
@@ -315,8 +317,8 @@ fn print_ratios(cells: &mut [Cell], updates: usize, rounds: usize) {
     );
 }
 
-/// What a second thread can gain at most where the outputs are in the first cache: the time of reading keys and values alone, on one
-/// thread and on two.
+/// What a second thread can gain at most where the outputs are in the first cache: the time of
+/// reading keys and values alone, on one thread and on two.
 #[allow(
     clippy::print_stdout,
     reason = "the report of a bench goes to standard output"

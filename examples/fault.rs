@@ -1,4 +1,5 @@
-//! An index out of range is an error that tells where, and every output is as it was before the call.
+//! An index out of range is an error that tells where, and every output is as it was before the
+//! call.
 #![allow(clippy::print_stdout)]
 
 use strew::{Compiler, Error, FaultKind};

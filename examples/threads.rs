@@ -1,4 +1,5 @@
-//! One compiled kernel, called from many threads at once. Float sums have the same bits at any number of threads.
+//! One compiled kernel, called from many threads at once. Float sums have the same bits at any
+//! number of threads.
 #![allow(clippy::print_stdout)]
 
 use strew::{Compiler, Error};

@@ -12,7 +12,8 @@ use strew_jit::{Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Elemen
 /// Whatever is wrong with the arguments is said by [`run`](Self::run), all of it at once.
 #[derive(Debug)]
 pub struct Bind<'a>(
-    // Every method hands this on: to move all of what was given each time would take as long as a small kernel does.
+    // Every method hands this on: to move all of what was given each time would take as long as a
+    // small kernel does.
     Box<Given<'a>>,
 );
 
@@ -80,7 +81,8 @@ impl<'a> Bind<'a> {
         self.give(name, Argument::Write(records.as_array_mut()))
     }
 
-    /// Gives the dimensions of the array `name`, outermost first. Of use where its length alone does not tell the sizes.
+    /// Gives the dimensions of the array `name`, outermost first. Of use where its length alone
+    /// does not tell the sizes.
     pub fn shape(mut self, name: &str, dimensions: &[u64]) -> Self {
         let shape = (name.to_owned(), dimensions.to_vec());
         self.0.shapes.push(shape);
@@ -100,11 +102,12 @@ impl<'a> Bind<'a> {
         self.0.sizes()
     }
 
-    /// Runs the kernel. The value of one that returns something is in the report of [`run_with_report`](Self::run_with_report).
+    /// Runs the kernel. The value of one that returns something is in the report of
+    /// [`run_with_report`](Self::run_with_report).
     ///
     /// # Errors
-    /// Missing, unknown, mistyped and misshapen arguments, a fault while running, a call that was stopped or refused. All arrays
-    /// are then as they were before.
+    /// Missing, unknown, mistyped and misshapen arguments, a fault while running, a call that was
+    /// stopped or refused. All arrays are then as they were before.
     pub fn run(mut self) -> Result<(), Error> {
         self.0.execute(Kernel::run).map(drop)
     }
@@ -183,7 +186,8 @@ impl<'a> Given<'a> {
             let mut arguments = self.with_inferred(&sizes);
             return run(&self.kernel, &mut arguments);
         }
-        // There is nothing to infer, and the call checks lengths; only what is wrong with them is said better here.
+        // There is nothing to infer, and the call checks lengths; only what is wrong with them is
+        // said better here.
         let kernel = &self.kernel;
         let mut arguments: SmallVec<[_; FEW]> = self.arguments.drain(..).flatten().collect();
         run(kernel, &mut arguments).map_err(|error| match error {
@@ -252,7 +256,8 @@ impl<'a> Given<'a> {
 }
 
 impl Told {
-    /// What `given` says, one for each parameter that is passed, with the dimensions of arrays by name.
+    /// What `given` says, one for each parameter that is passed, with the dimensions of arrays by
+    /// name.
     fn of<'g, 'a: 'g>(
         kernel: &strew_affine::Kernel,
         given: impl Iterator<Item = Option<&'g Argument<'a>>>,

@@ -6,7 +6,8 @@ use strew_affine::Combiner;
 use strew_jit::Element;
 use strew_transforms::Schedule;
 
-/// Compiles sources. What is set here holds for every kernel, unless the kernel or the call sets it again.
+/// Compiles sources. What is set here holds for every kernel, unless the kernel or the call sets it
+/// again.
 #[derive(Clone, Debug, Default)]
 pub struct Compiler {
     plan: Plan,
@@ -15,25 +16,29 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// A compiler that finds schedules itself, runs on all cores and gives the same bits at any number of threads.
+    /// A compiler that finds schedules itself, runs on all cores and gives the same bits at any
+    /// number of threads.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Applies `schedule` instead of finding one; an empty one leaves the loops as they were written.
+    /// Applies `schedule` instead of finding one; an empty one leaves the loops as they were
+    /// written.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.plan = Plan::Explicit(schedule);
         self
     }
 
-    /// Lets sources combine by a function of this program: `identity` changes nothing when it comes to anything, and `function` is
-    /// given what is held and what comes.
+    /// Lets sources combine by a function of this program: `identity` changes nothing when it comes
+    /// to anything, and `function` is given what is held and what comes.
     ///
-    /// A C source declares it, as `double name(double a, double b);`, and updates by it, as `out[k] = name(out[k], x);`. Before it is
-    /// used it is tried on samples; where it does not keep the laws, the source has a warning with the values, and its updates stay
-    /// in order. A kernel text says `reduction @name(a, b: f64) identity(…)`, and is taken at its word.
+    /// A C source declares it, as `double name(double a, double b);`, and updates by it, as
+    /// `out[k] = name(out[k], x);`. Before it is used it is tried on samples; where it does not
+    /// keep the laws, the source has a warning with the values, and its updates stay in order. A
+    /// kernel text says `reduction @name(a, b: f64) identity(…)`, and is taken at its word.
     ///
-    /// A panic in it is a fault of the call, and all outputs are then as they were. Updates may be combined on several threads at once.
+    /// A panic in it is a fault of the call, and all outputs are then as they were. Updates may be
+    /// combined on several threads at once.
     ///
     /// ```
     /// const SOURCE: &str = "
@@ -74,7 +79,8 @@ impl Compiler {
 
     settings_methods!();
 
-    /// Compiles `source`, the text of the file `name`: kernel text when the name ends in `.nest`, else C.
+    /// Compiles `source`, the text of the file `name`: kernel text when the name ends in `.nest`,
+    /// else C.
     ///
     /// # Errors
     /// The errors in the text, all that were found, with their lines.

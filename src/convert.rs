@@ -17,7 +17,8 @@ pub(crate) struct Notes {
 
 type Outcome = (Vec<(Kernel, Notes)>, Vec<Diagnostic>);
 
-/// The kernels of a C source with the schedules of their pragmas, and what there is to say about it.
+/// The kernels of a C source with the schedules of their pragmas, and what there is to say about
+/// it.
 pub(crate) fn from_c(source: &Source) -> Outcome {
     from_frontend_kernels(strew_frontend::compile_with(
         source.text(),

@@ -69,7 +69,8 @@ pub enum Style {
     Colour,
 }
 
-/// Diagnostics with the source that they speak of. `Display` shows each with its source line and a caret.
+/// Diagnostics with the source that they speak of. `Display` shows each with its source line and a
+/// caret.
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
     source: Arc<Source>,
@@ -114,7 +115,8 @@ impl fmt::Display for Diagnostics {
     }
 }
 
-/// A source line longer than this is not quoted: it was written by a machine, and nobody would find the caret in it.
+/// A source line longer than this is not quoted: it was written by a machine, and nobody would find
+/// the caret in it.
 const LONGEST_QUOTED_LINE: usize = 1000;
 
 fn render(source: &Source, diagnostic: &Diagnostic, style: Style) -> String {

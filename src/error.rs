@@ -21,7 +21,8 @@ pub enum Error {
     Arguments(ArgumentErrors),
     /// The kernel stopped at a fault; all arrays are as they were before the call.
     Fault(Box<Fault>),
-    /// The call was stopped, was refused for its memory, or ran into a defect; all arrays are as they were before it.
+    /// The call was stopped, was refused for its memory, or ran into a defect; all arrays are as
+    /// they were before it.
     Failure(Failure),
     /// More threads were asked for than there can be.
     Threads(TooManyThreads),
@@ -99,7 +100,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// The refusal as a diagnostic about the source: at the places that speak against the step, else where it is asked for.
+    /// The refusal as a diagnostic about the source: at the places that speak against the step,
+    /// else where it is asked for.
     pub fn diagnostic(&self) -> Diagnostic {
         let Refused { step, reason, .. } = &*self.refused;
         let message = format!("{step} is {}: {reason}", reason.verdict());
@@ -201,7 +203,8 @@ impl Fault {
         &self.iteration
     }
 
-    /// The same in words of the kernel's text, whose iterators may count what a variable of the source is a function of.
+    /// The same in words of the kernel's text, whose iterators may count what a variable of the
+    /// source is a function of.
     pub fn iterators(&self) -> &[(String, i64)] {
         &self.fault.iteration
     }

@@ -17,7 +17,8 @@ pub(crate) fn by_host<T: Element>(
     Combiner::new(Declared::by_host(name, T::TYPE, Some(host), identity))
 }
 
-/// `kernel` with the functions of `host` in place of the combiners that its text leaves to a host; those of another type are none.
+/// `kernel` with the functions of `host` in place of the combiners that its text leaves to a host;
+/// those of another type are none.
 pub(crate) fn bind(mut kernel: Kernel, host: &[Combiner]) -> Kernel {
     if !host.is_empty() {
         bind_nodes(&mut kernel.body, host);

@@ -1,6 +1,7 @@
-//! strew compiles loops that *scatter*: a plain C loop nest such as a histogram or a segment sum comes in, strew proves what may run
-//! in parallel, makes machine code for it in about a millisecond, and runs it on all cores with the same bits at any number of
-//! threads. An index out of range is an error with a source position, and every output is then as it was.
+//! strew compiles loops that *scatter*: a plain C loop nest such as a histogram or a segment sum
+//! comes in, strew proves what may run in parallel, makes machine code for it in about a
+//! millisecond, and runs it on all cores with the same bits at any number of threads. An index out
+//! of range is an error with a source position, and every output is then as it was.
 //!
 //! ```
 //! const SOURCE: &str = "
@@ -25,8 +26,8 @@
 //! # Ok::<(), strew::Error>(())
 //! ```
 //!
-//! The stages between source and machine code are types of their own, for whoever wants to look: [`Source`] → [`Parsed`] →
-//! [`Scheduled`] → [`Compiled`]. [`ir`] is what kernels are made of.
+//! The stages between source and machine code are types of their own, for whoever wants to look:
+//! [`Source`] → [`Parsed`] → [`Scheduled`] → [`Compiled`]. [`ir`] is what kernels are made of.
 #![forbid(unsafe_code)]
 
 mod argument;

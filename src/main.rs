@@ -1,4 +1,5 @@
-//! The command line of strew: parses flags, runs one command, turns its outcome into an exit status.
+//! The command line of strew: parses flags, runs one command, turns its outcome into an exit
+//! status.
 #![forbid(unsafe_code)]
 
 mod cli;

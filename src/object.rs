@@ -29,7 +29,8 @@ pub struct Object {
 }
 
 impl Scheduled {
-    /// Makes an object file with the function `strew_NAME`, and its header. To be linked with `strew-runtime` as a static library.
+    /// Makes an object file with the function `strew_NAME`, and its header. To be linked with
+    /// `strew-runtime` as a static library.
     ///
     /// # Errors
     /// Those of [`compile`](Self::compile), and a combiner that is a function of the host.
@@ -59,12 +60,14 @@ impl Scheduled {
     }
 }
 
-/// The name of the function in an object: not that of the C function, so that a program can have both.
+/// The name of the function in an object: not that of the C function, so that a program can have
+/// both.
 fn symbol(kernel: &Kernel) -> String {
     format!("strew_{}", identifier(&kernel.name))
 }
 
-/// `name` as C can have it: those of the members of structures have a dot in them, and kernel text knows other words.
+/// `name` as C can have it: those of the members of structures have a dot in them, and kernel text
+/// knows other words.
 fn identifier(name: &str) -> String {
     let fits = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let fitting: String = name

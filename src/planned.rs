@@ -6,11 +6,13 @@ use std::marker::PhantomData;
 use strew_jit::{ArrayElement, ArrayRef};
 use strew_runtime::abi::Slot;
 
-/// A kernel with a plan for calls that update the same elements again: where the updates go is found out by the first call and kept.
+/// A kernel with a plan for calls that update the same elements again: where the updates go is
+/// found out by the first call and kept.
 ///
-/// The plan borrows the keys, so that nobody changes them as long as it is in use. It serves the loops of the kernel whose keys lie in
-/// these arrays, with the scalars that decide on them as they were when it was made; with other scalars it is made again. Whether it is
-/// used is decided in each call as everything else is: the bits of a result are the same with a plan and without.
+/// The plan borrows the keys, so that nobody changes them as long as it is in use. It serves the
+/// loops of the kernel whose keys lie in these arrays, with the scalars that decide on them as they
+/// were when it was made; with other scalars it is made again. Whether it is used is decided in
+/// each call as everything else is: the bits of a result are the same with a plan and without.
 ///
 /// ```
 /// # const SOURCE: &str = "

@@ -7,7 +7,8 @@ use strew_affine::{IterId, Kernel, Span};
 use strew_frontend::{Lowered, Pragma};
 use strew_transforms::{LoopPath, Schedule, Step};
 
-/// The schedule that the pragmas of a kernel make together, and where each of its steps stands in the source.
+/// The schedule that the pragmas of a kernel make together, and where each of its steps stands in
+/// the source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pragmas {
     schedule: Schedule,
@@ -46,7 +47,8 @@ impl Pragmas {
     }
 }
 
-/// The loops that a pragma names as the source does: the one below it first, then those inside and those around.
+/// The loops that a pragma names as the source does: the one below it first, then those inside and
+/// those around.
 struct Scope<'l> {
     kernel: &'l Kernel,
     loops: Vec<(IterId, &'l str)>,
@@ -78,7 +80,8 @@ impl<'l> Scope<'l> {
         }
     }
 
-    /// What the kernel calls the loop that the source calls `name`, or one that steps make of it, such as `i_t`.
+    /// What the kernel calls the loop that the source calls `name`, or one that steps make of it,
+    /// such as `i_t`.
     fn in_kernel(&self, name: &str) -> Option<String> {
         let loops = self.loops.iter();
         let loops = loops.map(|(it, written)| (&self.kernel.iters[*it], *written));

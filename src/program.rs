@@ -45,7 +45,8 @@ impl Program {
     /// The kernel `name`, ready to be called.
     ///
     /// # Errors
-    /// No such kernel (the error lists those there are), a step of its schedule that is declined, no code for this processor.
+    /// No such kernel (the error lists those there are), a step of its schedule that is declined,
+    /// no code for this processor.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
         let parsed = self.parsed.kernel(Some(name))?;
         let position = self.kernel_names().position(|it| it == name);
@@ -70,7 +71,8 @@ impl Program {
         Ok(Kernel::new(compiled, self.settings.clone()))
     }
 
-    /// All kernels in the order of the source, ready to be called. Machine code is made for several of them at once, on all processors.
+    /// All kernels in the order of the source, ready to be called. Machine code is made for several
+    /// of them at once, on all processors.
     ///
     /// # Errors
     /// Those of [`Program::kernel`], of the first kernel that has one.
@@ -112,7 +114,8 @@ impl Program {
     }
 }
 
-/// A kernel that can be called. Cheap to clone, can be shared between threads, keeps its machine code alive.
+/// A kernel that can be called. Cheap to clone, can be shared between threads, keeps its machine
+/// code alive.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     compiled: Arc<Compiled>,
@@ -170,7 +173,8 @@ impl Kernel {
         &self.ir().name
     }
 
-    /// What it takes: the names of its parameters, those that are inferred left out, and what an argument must be, in order.
+    /// What it takes: the names of its parameters, those that are inferred left out, and what an
+    /// argument must be, in order.
     pub fn parameters(&self) -> Vec<(String, ArgumentKind)> {
         self.passed().to_vec()
     }
@@ -208,7 +212,8 @@ impl Kernel {
     /// A handle that takes its arguments as a tuple of type `S`; the types are checked here, once.
     ///
     /// # Errors
-    /// Another number of parameters, another type, `&[T]` for an array that is written or `&mut [T]` for one that is not.
+    /// Another number of parameters, another type, `&[T]` for an array that is written or
+    /// `&mut [T]` for one that is not.
     pub fn typed<S: Signature>(&self) -> Result<Typed<S>, Error> {
         Typed::new(self.clone())
     }
@@ -231,14 +236,16 @@ impl Kernel {
         Bind::new(self.clone())
     }
 
-    /// The same kernel for calls that update the same elements again, since their keys lie in the same array.
+    /// The same kernel for calls that update the same elements again, since their keys lie in the
+    /// same array.
     pub fn plan<'k, T: ArrayElement>(&self, keys: &'k [T]) -> Planned<'k> {
         Planned::new(self.clone(), keys)
     }
 
     /// The kernel in its last form before machine code.
     pub(crate) fn ir(&self) -> &strew_affine::Kernel {
-        // A schedule can give arrays other dimensions; callers see those that the source gives them.
+        // A schedule can give arrays other dimensions; callers see those that the source gives
+        // them.
         self.compiled.parsed().kernel()
     }
 
@@ -247,8 +254,8 @@ impl Kernel {
         Error::Arguments(ArgumentErrors { kernel, list })
     }
 
-    /// Calls the machine code with the arguments of all parameters in order; where they do not keep what the kernel assumes, that of
-    /// its exact version. Gives what it returns.
+    /// Calls the machine code with the arguments of all parameters in order; where they do not keep
+    /// what the kernel assumes, that of its exact version. Gives what it returns.
     pub(crate) fn run(&self, arguments: &mut [Argument<'_>]) -> Result<Option<Value>, Error> {
         let ran = self.run_by(strew_jit::Compiled::call, arguments)?;
         Ok(ran.outcome)
@@ -290,7 +297,8 @@ impl Kernel {
         }
     }
 
-    /// The version that does with an index out of range what the settings say, if this one does not.
+    /// The version that does with an index out of range what the settings say, if this one does
+    /// not.
     fn as_set(&self) -> Result<Option<Arc<Compiled>>, Error> {
         if self.compiled.oob() == self.settings.oob {
             Ok(None)
@@ -320,7 +328,8 @@ impl Kernel {
         if let Err(CallError::BareFault) = result
             && compiled.checks_disjoint()
         {
-            // The kernel as it was written checks nothing; in order, the scheduled one tells the first that meet.
+            // The kernel as it was written checks nothing; in order, the scheduled one tells the
+            // first that meet.
             let located = compiled.located()?;
             let mut in_order = settings.clone();
             if let Ok(serial) = "serial".parse() {
@@ -334,8 +343,8 @@ impl Kernel {
             }
             version = Some(located);
         } else if let Err(CallError::BareFault) = result {
-            // The arrays are as they were, so the kernel as it was written meets what the scheduled one met, unless that left 64
-            // bits only in what its schedule made of the sizes.
+            // The arrays are as they were, so the kernel as it was written meets what the scheduled
+            // one met, unless that left 64 bits only in what its schedule made of the sizes.
             let written = compiled.written()?;
             result = call(written.code(), runtime, settings, arguments);
             version = Some(written);

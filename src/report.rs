@@ -13,14 +13,16 @@ pub struct Report {
     pub schedule: Vec<String>,
     /// The time to make the machine code, which later calls of the same kernel do not spend again.
     pub compile: Duration,
-    /// The sizes that the code of this call was made for, each by its name, where it was for these alone.
+    /// The sizes that the code of this call was made for, each by its name, where it was for these
+    /// alone.
     pub sizes: Vec<(String, i64)>,
     /// Strategy, threads, memory, updates and times.
     pub record: Record,
-    /// The condition that the arguments of this call did not keep, so that the kernel ran in its exact version, which assumes nothing.
+    /// The condition that the arguments of this call did not keep, so that the kernel ran in its
+    /// exact version, which assumes nothing.
     pub assumption: Option<String>,
-    /// Why it did not run under the schedule that was asked for or found, where it did not: a step that its exact version cannot have, or
-    /// sizes with which what a step computes leaves 64 bits.
+    /// Why it did not run under the schedule that was asked for or found, where it did not: a step
+    /// that its exact version cannot have, or sizes with which what a step computes leaves 64 bits.
     pub dropped: Option<String>,
     /// The value that the call returned, if the kernel returns one.
     pub returned: Option<Value>,

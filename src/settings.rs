@@ -31,7 +31,8 @@ impl Workers {
         Self::Threads(NonZeroUsize::new(count))
     }
 
-    /// The threads to run on, started when they are first used and kept for all calls of the process.
+    /// The threads to run on, started when they are first used and kept for all calls of the
+    /// process.
     pub(crate) fn runtime(&self) -> Result<&Runtime, TooManyThreads> {
         match self {
             Self::Threads(count) => Runtime::shared(*count),
@@ -45,10 +46,12 @@ impl Workers {
     }
 }
 
-/// The methods that set how calls run: the same on the compiler, on a kernel and on a single call, each of which has `settings_mut`.
+/// The methods that set how calls run: the same on the compiler, on a kernel and on a single call,
+/// each of which has `settings_mut`.
 macro_rules! settings_methods {
     () => {
-        /// How float results may depend on the order of combination; [`Mode::Stable`](crate::Mode::Stable) unless set.
+        /// How float results may depend on the order of combination;
+        /// [`Mode::Stable`](crate::Mode::Stable) unless set.
         pub fn mode(mut self, mode: $crate::Mode) -> Self {
             self.settings_mut().runtime.mode = mode;
             self
@@ -66,13 +69,15 @@ macro_rules! settings_methods {
             self
         }
 
-        /// At most this many bytes for private buffers, local arrays and copies; a quarter of what is free unless set.
+        /// At most this many bytes for private buffers, local arrays and copies; a quarter of what
+        /// is free unless set.
         pub fn memory(mut self, bytes: u64) -> Self {
             self.settings_mut().runtime.memory = Some(bytes);
             self
         }
 
-        /// What an index out of range does: [`Oob::Error`]($crate::Oob::Error), an error that leaves every array as it was, unless set.
+        /// What an index out of range does: [`Oob::Error`]($crate::Oob::Error), an error that
+        /// leaves every array as it was, unless set.
         pub fn oob(mut self, oob: $crate::Oob) -> Self {
             self.settings_mut().oob = oob;
             self
@@ -90,7 +95,8 @@ macro_rules! settings_methods {
             self
         }
 
-        /// What work is expected to cost, which chooses among strategies with the same bits; as on a usual machine unless set.
+        /// What work is expected to cost, which chooses among strategies with the same bits; as on
+        /// a usual machine unless set.
         pub fn calibration(mut self, costs: $crate::Calibration) -> Self {
             self.settings_mut().runtime.machine.costs = costs;
             self
@@ -108,8 +114,8 @@ macro_rules! settings_methods {
             self
         }
 
-        /// Ends early when `token` is set from another thread. All arrays are then as they were, unless the token is
-        /// [abandoning]($crate::StopToken::abandoning).
+        /// Ends early when `token` is set from another thread. All arrays are then as they were,
+        /// unless the token is [abandoning]($crate::StopToken::abandoning).
         pub fn cancel(mut self, token: $crate::StopToken) -> Self {
             self.settings_mut().runtime.stop = Some(token);
             self

@@ -1,7 +1,8 @@
 //! What the shapes of the arrays and the given sizes say about the sizes that are not given.
 //!
-//! An extent is an affine expression over parameters. One that holds a single unknown, as `k * n + c`, gives its value; that
-//! may make another extent solvable, so the arrays are gone over until nothing new comes out. Then every array is checked.
+//! An extent is an affine expression over parameters. One that holds a single unknown, as
+//! `k * n + c`, gives its value; that may make another extent solvable, so the arrays are gone over
+//! until nothing new comes out. Then every array is checked.
 
 use crate::argument::{ArgumentError, Origin};
 use std::cell::Cell;
@@ -107,7 +108,8 @@ impl Inference<'_> {
         }
     }
 
-    /// What the shape says about single extents. A number of elements says something about the last one that is unknown.
+    /// What the shape says about single extents. A number of elements says something about the last
+    /// one that is unknown.
     fn equations(
         &self,
         array: ArrayId,
@@ -260,7 +262,8 @@ impl Inference<'_> {
         }
     }
 
-    /// The extents of `array`. An error without words means that a size is missing, which is said elsewhere.
+    /// The extents of `array`. An error without words means that a size is missing, which is said
+    /// elsewhere.
     fn check(&self, array: ArrayId) -> Result<Vec<u64>, Option<Box<ArgumentError>>> {
         let boxed = || Box::new(self.extent_error(array));
         let mut values = Vec::new();
@@ -314,7 +317,8 @@ impl Inference<'_> {
         }))
     }
 
-    /// The disagreement as one about a size, when an extent that differs is a function of a single one.
+    /// The disagreement as one about a size, when an extent that differs is a function of a single
+    /// one.
     fn contradiction(
         &self,
         array: ArrayId,

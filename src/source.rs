@@ -81,7 +81,8 @@ impl Source {
         }
     }
 
-    /// The same source, which may combine by `function`: as [`Compiler::reduction`](crate::Compiler::reduction).
+    /// The same source, which may combine by `function`: as
+    /// [`Compiler::reduction`](crate::Compiler::reduction).
     #[must_use]
     pub fn reduction<T: Element>(
         mut self,
@@ -147,7 +148,8 @@ impl Source {
         end.saturating_sub(start)
     }
 
-    /// `span` as a byte range that can be cut out of the text: inside it and on character boundaries.
+    /// `span` as a byte range that can be cut out of the text: inside it and on character
+    /// boundaries.
     pub(crate) fn range(&self, span: Span) -> std::ops::Range<usize> {
         let floor = |offset: u32| self.text.floor_char_boundary(offset as usize);
         let start = floor(span.start);

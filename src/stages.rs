@@ -1,5 +1,6 @@
-//! From a source text to callable code: [`Source`] → [`Parsed`] → [`Scheduled`] → [`Compiled`], each made from the one before it
-//! and holding what the next needs. Nothing is decided here; every stage calls the crate that does its work.
+//! From a source text to callable code: [`Source`] → [`Parsed`] → [`Scheduled`] → [`Compiled`],
+//! each made from the one before it and holding what the next needs. Nothing is decided here; every
+//! stage calls the crate that does its work.
 
 use crate::argument::name_of;
 use crate::convert::Notes;
@@ -172,7 +173,8 @@ impl ParsedKernel {
         &self.kernel
     }
 
-    /// What the source calls the loop of an iterator: its variable, be that the iterator or a function of it.
+    /// What the source calls the loop of an iterator: its variable, be that the iterator or a
+    /// function of it.
     pub fn written_name(&self, iter: IterId) -> &str {
         let written = self.notes.variables.name(iter);
         written.unwrap_or(&self.kernel.iters[iter].name)
@@ -216,8 +218,9 @@ impl ParsedKernel {
         })
     }
 
-    /// The kernel, which makes no assumptions, under a schedule that makes none either: one that `plan` means and that does not fit, since
-    /// its loops are others, gives way to one that is found; then also why.
+    /// The kernel, which makes no assumptions, under a schedule that makes none either: one that
+    /// `plan` means and that does not fit, since its loops are others, gives way to one that is
+    /// found; then also why.
     fn fitting(&self, plan: &Plan) -> Result<(Scheduled, Option<String>), Error> {
         match self.schedule(plan, &mut ()) {
             Ok(scheduled) if scheduled.kernel.assumptions.is_empty() => Ok((scheduled, None)),
@@ -282,8 +285,9 @@ impl Scheduled {
         &self.parsed.source
     }
 
-    /// The kernel that can tell its faults, without assumptions if there is such a version, and whether its loops have to run in order for
-    /// that: the kernel as it was written, but for what is asserted in its schedule.
+    /// The kernel that can tell its faults, without assumptions if there is such a version, and
+    /// whether its loops have to run in order for that: the kernel as it was written, but for what
+    /// is asserted in its schedule.
     pub(crate) fn careful(&self) -> Result<(Self, bool), Error> {
         let checks_disjoint = self.checks_disjoint();
         let parsed = match self.source().language() {
@@ -342,7 +346,8 @@ impl Scheduled {
     /// # Errors
     /// Those of [`compile`](Self::compile).
     pub fn compile_for(self, oob: Oob) -> Result<Compiled, Error> {
-        // A schedule splits and copies loops: what its faults could tell is not what the writer of the source knows.
+        // A schedule splits and copies loops: what its faults could tell is not what the writer of
+        // the source knows.
         self.compile_with(Faults::Bare, oob)
     }
 
@@ -423,8 +428,8 @@ impl Compiled {
         self.other.get_or_init(make).clone()
     }
 
-    /// The same kernel for arguments that do not keep its assumptions: it makes none. `None` for a kernel text, which means what it
-    /// says.
+    /// The same kernel for arguments that do not keep its assumptions: it makes none. `None` for a
+    /// kernel text, which means what it says.
     pub(crate) fn exact(&self) -> Option<Result<Arc<Self>, Error>> {
         match self.source().language() {
             Language::C => Some(self.exact.get_or_init(|| self.make_exact()).clone()),
@@ -445,7 +450,8 @@ impl Compiled {
         self.scheduled.checks_disjoint()
     }
 
-    /// The same kernel under the same schedule. It runs more slowly, and tells everything about a fault.
+    /// The same kernel under the same schedule. It runs more slowly, and tells everything about a
+    /// fault.
     pub(crate) fn located(&self) -> Result<Arc<Self>, Error> {
         let make = || {
             let scheduled = self.scheduled.clone();

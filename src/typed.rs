@@ -8,8 +8,9 @@ use strew_jit::{Argument, ArgumentKind, ArrayElement, ArrayMut, ArrayRef, Elemen
 
 /// A Rust type that stands for one parameter of a kernel in [`Kernel::typed`].
 ///
-/// Implemented for `&[T]` (arrays that the kernel does not write), `&mut [T]` (arrays that it writes) and `T` (scalars), with
-/// `T` one of `i8` … `i64`, `u8` … `u64`, `f32`, `f64`, `bool`, in slices also a struct that [`record!`](crate::record) declares.
+/// Implemented for `&[T]` (arrays that the kernel does not write), `&mut [T]` (arrays that it
+/// writes) and `T` (scalars), with `T` one of `i8` … `i64`, `u8` … `u64`, `f32`, `f64`, `bool`, in
+/// slices also a struct that [`record!`](crate::record) declares.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand for a kernel's parameter",
     note = "use `&[T]`, `&mut [T]` or a scalar `T`, with `T` one of i8 … i64, u8 … u64, f32, f64, bool"
@@ -138,7 +139,8 @@ mod sealed {
     impl<T: strew_jit::ArrayElement> Sealed for &mut [T] {}
 }
 
-/// A Rust type that stands for what a kernel returns: `()` for nothing (or whatever it is), a scalar type for a value of that type.
+/// A Rust type that stands for what a kernel returns: `()` for nothing (or whatever it is), a
+/// scalar type for a value of that type.
 pub trait ResultType: sealed::Sealed + Sized {
     /// The type of the value; `None` when none is asked for.
     const TYPE: Option<Type>;
@@ -154,7 +156,8 @@ impl ResultType for () {
     fn of(_: Option<Value>) {}
 }
 
-/// A kernel whose parameters were checked against the Rust types `S`, and what it returns against `R`.
+/// A kernel whose parameters were checked against the Rust types `S`, and what it returns against
+/// `R`.
 ///
 /// Cheap to clone, can be called from many threads at once, and keeps the machine code alive.
 pub struct Typed<S, R = ()> {
@@ -204,8 +207,8 @@ impl<S: Signature, R: ResultType> Typed<S, R> {
     /// Runs the kernel and gives what it returns.
     ///
     /// # Errors
-    /// Arrays whose lengths are not those of their parameters, a fault while running, a call that was stopped or refused.
-    /// All arrays are then as they were before.
+    /// Arrays whose lengths are not those of their parameters, a fault while running, a call that
+    /// was stopped or refused. All arrays are then as they were before.
     pub fn call(&self, arguments: S::Arguments<'_>) -> Result<R, Error> {
         let returned = S::with_arguments(arguments, |arguments| self.kernel.run(arguments))?;
         Ok(R::of(returned))

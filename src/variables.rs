@@ -20,7 +20,8 @@ impl Variables {
         found.map(|it| it.name.as_str())
     }
 
-    /// The `iteration` of a call of `kernel`, as the source says it: iterators stay where variables are no affine functions of them.
+    /// The `iteration` of a call of `kernel`, as the source says it: iterators stay where variables
+    /// are no affine functions of them.
     pub(crate) fn told(
         &self,
         kernel: &Kernel,

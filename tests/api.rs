@@ -332,8 +332,8 @@ fn errors_of_a_source_show_its_lines() {
 
 type Iteration = &'static [(&'static str, i64)];
 
-/// Kernels over eleven keys of which the fourth is out of range, by the header of their loop, what stands in front of the update, and the
-/// iteration that they fail in.
+/// Kernels over eleven keys of which the fourth is out of range, by the header of their loop, what
+/// stands in front of the update, and the iteration that they fail in.
 const LOOPS: [(&str, &str, Iteration); 9] = [
     ("for (int i = 0; i < n; i++)", "", &[("i", 3)]),
     ("for (int i = n; i-- > 0;)", "", &[("i", 3)]),

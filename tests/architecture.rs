@@ -11,6 +11,8 @@ const UNSAFE_CRATES: [&str; 2] = ["runtime", "jit"];
 
 const LONGEST_FILE: usize = 600;
 
+const WIDEST_COMMENT: usize = 100;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -187,6 +189,29 @@ fn files_stay_readable_in_one_sitting() {
             "{} has {length} lines",
             path.display()
         );
+    }
+}
+
+/// What formatters leave to people: code and tables in comments may be wider.
+#[test]
+fn prose_in_comments_is_as_wide_as_code() {
+    for (path, text) in all_sources() {
+        let mut is_code = false;
+        for (number, line) in text.lines().enumerate() {
+            let Some(comment) = line.trim_start().strip_prefix("//") else {
+                is_code = false;
+                continue;
+            };
+            let comment = comment.trim_start_matches(['/', '!']).trim_start();
+            is_code ^= comment.starts_with("```");
+            let is_prose = !is_code && !comment.starts_with('|');
+            assert!(
+                !is_prose || line.chars().count() <= WIDEST_COMMENT,
+                "{}:{}: {line}",
+                path.display(),
+                number + 1
+            );
+        }
     }
 }
 

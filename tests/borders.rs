@@ -1,5 +1,6 @@
-//! Loops that go through their outputs from about one end to about the other: threads update outputs of their own, in the order of the loop.
-//! Results are those of plain loops to the last bit.
+//! Loops that go through their outputs from about one end to about the other: threads update
+//! outputs of their own, in the order of the loop. Results are those of plain loops to the last
+//! bit.
 
 use strew::{Compiler, Error, Kernel, Mode, Oob};
 

@@ -1,5 +1,5 @@
-//! Large outputs are not copied before a loop updates them: the loop is run once for its failures alone, which computes only what
-//! decides them.
+//! Large outputs are not copied before a loop updates them: the loop is run once for its failures
+//! alone, which computes only what decides them.
 
 use strew::{Compiler, Kernel, Mode};
 

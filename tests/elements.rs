@@ -213,7 +213,8 @@ fn a_struct_of_another_layout_is_refused_with_the_difference() {
     assert!(plain.ends_with("the call gives &mut [f64]"), "{plain}");
 }
 
-/// Records of a file that packs them in another order than the kernel, with space between two fields.
+/// Records of a file that packs them in another order than the kernel, with space between two
+/// fields.
 fn packed(records: &[(i32, f64, u8, f32)]) -> Vec<u8> {
     let descr = "[('cell', '<i4'), ('x', '<f8'), ('', '|V3'), ('alive', '|b1'), ('v', '<f4')]";
     let data: Vec<u8> = records

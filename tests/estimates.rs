@@ -2,7 +2,8 @@
 
 use strew::{Bind, Body, Compiler, Error, Mode, Report, StopToken, Strategy, Why};
 
-/// How many updates of `out` the loop over the rows of `source` is expected to make, in a call with 1,000 rows of eight entries.
+/// How many updates of `out` the loop over the rows of `source` is expected to make, in a call with
+/// 1,000 rows of eight entries.
 fn expected_updates(rows: &str) -> Option<u64> {
     expected_updates_of("n + 1", rows)
 }
@@ -74,7 +75,8 @@ fn functions_of_the_library_count_as_many_statements() {
     }
 }
 
-/// Loops whose bounds follow from iterators around them, and from data that say nothing of where other rows are.
+/// Loops whose bounds follow from iterators around them, and from data that say nothing of where
+/// other rows are.
 #[test]
 fn other_loops_have_as_many_turns_as_in_the_middle_or_in_a_few_rows() {
     for (rows, least, most) in [
@@ -163,8 +165,8 @@ fn loops_over_rows_in_loops_over_rows_are_counted() {
     assert!((4000..=5000).contains(&expected), "{expected}");
 }
 
-/// A loop in a row whose bound follows from where in the row it is, and another over a row: what the one is taken for is not at hand for the
-/// other.
+/// A loop in a row whose bound follows from where in the row it is, and another over a row: what
+/// the one is taken for is not at hand for the other.
 #[test]
 fn loops_beside_each_other_in_a_row_are_counted_apart() {
     let rows = "for (long k = row[i]; k < row[i + 1]; k++) {
@@ -191,7 +193,8 @@ fn loops_beside_each_other_in_a_row_are_counted_apart() {
     assert_eq!(out[1], 5600.0);
 }
 
-/// Behind a condition that keeps rows from being read, those that are not there are not read to count them.
+/// Behind a condition that keeps rows from being read, those that are not there are not read to
+/// count them.
 #[test]
 fn rows_that_are_not_there_are_not_read() {
     let rows = "if (key[i] != 993) for (long k = row[i]; k < row[i + 1]; k++) out[key[k]] += x[i]; else for (long k = row[i]; k < e; k++) out[key[k]] += x[i];";
@@ -234,8 +237,8 @@ fn updates_of_lanes_are_counted_where_they_are_meant() {
     assert!(y.iter().copied().eq(expected));
 }
 
-/// What a loop that nothing can go wrong in tells of a call with `rows` rows, to which `set` does something; its result has the bits of the
-/// loop as it is written.
+/// What a loop that nothing can go wrong in tells of a call with `rows` rows, to which `set` does
+/// something; its result has the bits of the loop as it is written.
 fn sums_of_columns(rows: usize, set: fn(Bind<'_>) -> Bind<'_>) -> Report {
     let source = "void f(long n, long m, const double a[n][m], const double x[n], double y[m]) {
       for (long i = 0; i < n; i++) for (long j = 0; j < m; j++) y[j] += a[i][j] * x[i];
@@ -274,12 +277,14 @@ fn little_that_cannot_fail_runs_where_it_stands() {
         it.strategy(strategy).threads(2)
     }
     assert!(!told(40, by_name).0);
-    // Half of the updates would stay where a stop came in between, unless whoever stops it throws all of them away.
+    // Half of the updates would stay where a stop came in between, unless whoever stops it throws
+    // all of them away.
     assert!(!told(40, |it| it.cancel(StopToken::new())).0);
     assert!(told(40, |it| it.cancel(StopToken::abandoning())).0);
 }
 
-/// Lanes of the loop inside are those of iterations that are left over: they make nothing twice as fast.
+/// Lanes of the loop inside are those of iterations that are left over: they make nothing twice as
+/// fast.
 #[test]
 fn lanes_of_a_loop_inside_do_not_count_again() {
     let source = "void f(long n, long m, const float w[m], const float x[n + m], float y[n]) {

@@ -1,5 +1,5 @@
-//! Values that are gathered from far: loops that sort their updates ask for them ahead. Results are those of plain loops, and what is out
-//! of range is found as ever.
+//! Values that are gathered from far: loops that sort their updates ask for them ahead. Results are
+//! those of plain loops, and what is out of range is found as ever.
 
 use strew::{Compiler, Error, Kernel};
 
@@ -138,7 +138,8 @@ strew::record! {
     }
 }
 
-/// Keys in fields of records lie apart from each other: what is looked at of them is nothing beyond.
+/// Keys in fields of records lie apart from each other: what is looked at of them is nothing
+/// beyond.
 #[test]
 fn keys_in_records_are_no_array_of_keys() {
     const LINKS: &str = "
@@ -183,7 +184,8 @@ fn example(name: &str) -> Kernel {
     program.kernel(name).expect("a kernel")
 }
 
-/// The outputs that `run` leaves have the bits of `expected` in mode `exact`, and in mode `stable` the same at any number of threads, near these.
+/// The outputs that `run` leaves have the bits of `expected` in mode `exact`, and in mode `stable`
+/// the same at any number of threads, near these.
 fn gives<T>(expected: &[T], kernel: &Kernel, run: impl Fn(&Kernel) -> Vec<T>)
 where
     T: Copy + PartialEq + Into<f64> + std::fmt::Debug,

@@ -159,7 +159,8 @@ fn flags_that_do_not_go_together_and_places_that_are_none_are_told() {
     );
 }
 
-/// What `script` says of the document `name` in `folder`, shown in a frame of so many pixels; `None` where there is no browser.
+/// What `script` says of the document `name` in `folder`, shown in a frame of so many pixels;
+/// `None` where there is no browser.
 fn said_of(name: &str, (width, height): (u32, u32), script: &str, folder: &Path) -> Option<String> {
     let frame = format!(
         "<iframe src=\"{name}\" style=\"width: {width}px; height: {height}px; border: 0\"></iframe>

@@ -20,7 +20,8 @@ fn kernel(name: &str) -> Kernel {
     program.expect("a program").kernel(name).expect("a kernel")
 }
 
-/// Whether there is memory for the elements, twice: a copy is kept where it may have to be put back.
+/// Whether there is memory for the elements, twice: a copy is kept where it may have to be put
+/// back.
 #[expect(clippy::print_stderr, reason = "what was not tested must be seen")]
 fn is_possible() -> bool {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Calls at the edge of what there is: many at once, from inside of pools, of nothing at all, and with faults late in the run.
+//! Calls at the edge of what there is: many at once, from inside of pools, of nothing at all, and
+//! with faults late in the run.
 
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -262,7 +263,8 @@ void steps(int64_t t, int64_t n, double x[n]) {
     }
 }
 
-/// All lanes make each turn of the loops inside together, which are long whether sizes say so or an array does.
+/// All lanes make each turn of the loops inside together, which are long whether sizes say so or an
+/// array does.
 #[test]
 fn loops_inside_of_lanes_stop() {
     const CHAINS: &str = "

@@ -104,7 +104,8 @@ fn front(depths: &[i32], level: i32) -> Vec<i32> {
     nodes
 }
 
-/// More nodes than the caches near the processor hold, so that what is pushed from is asked for ahead.
+/// More nodes than the caches near the processor hold, so that what is pushed from is asked for
+/// ahead.
 const NODES: usize = 400_000;
 
 #[test]
@@ -143,7 +144,8 @@ fn a_search_finds_the_same_depths_on_any_number_of_threads() {
     }
 }
 
-/// Nodes that are found would be swept from in the same turn or not, as it comes: then there is but one order.
+/// Nodes that are found would be swept from in the same turn or not, as it comes: then there is but
+/// one order.
 #[test]
 fn a_level_that_nodes_have_before_they_are_found_runs_in_order() {
     let graph = Graph::of(3000);
@@ -192,7 +194,8 @@ fn whatever_is_out_of_range_leaves_depths_as_they_were() {
         let mut bad = Graph::of(NODES);
         bad.row[some[10_000] as usize] = i64::MIN;
         refused(&bad, &some, "adj");
-        // Where there is nothing to point at, what is asked for may lie at either end of all addresses.
+        // Where there is nothing to point at, what is asked for may lie at either end of all
+        // addresses.
         for pointer in [-2, -3, -17, 1] {
             let mut bad = Graph {
                 row: vec![0; NODES + 1],

@@ -1,8 +1,10 @@
-//! Loops that merge rows load what their next turn may read in the turn before: results and faults are those of the loop as it is written.
+//! Loops that merge rows load what their next turn may read in the turn before: results and faults
+//! are those of the loop as it is written.
 
 use strew::{ArrayElement, Compiler, Kernel};
 
-/// Counts what two rows have in common, from each of `n` places of the first on, in steps of `$STEP` there, while `$GOES_ON` holds.
+/// Counts what two rows have in common, from each of `n` places of the first on, in steps of
+/// `$STEP` there, while `$GOES_ON` holds.
 const SOURCE: &str = "
 void common(int n, int na, int nb, int end_a, int end_b, const int from[n], const $ELEMENT a[na], const $ELEMENT b[nb],
             int64_t out[n]) {
@@ -19,7 +21,8 @@ void common(int n, int na, int nb, int end_a, int end_b, const int from[n], cons
   }
 }";
 
-/// When the loops go on. All but the first and the last keep both subscripts below ends that stay as they are.
+/// When the loops go on. All but the first and the last keep both subscripts below ends that stay
+/// as they are.
 const GOES_ON: [&str; 4] = [
     "i != end_a && j < end_b",
     "i < end_a && j < end_b",

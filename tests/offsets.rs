@@ -1,4 +1,5 @@
-//! Subscripts that differ by constants are checked together: what is out of range fails as if each was checked by itself.
+//! Subscripts that differ by constants are checked together: what is out of range fails as if each
+//! was checked by itself.
 
 use strew::{Compiler, Kernel};
 
@@ -76,7 +77,8 @@ fn corners(a: i64, b: i64) -> Vec<(i64, i64, i32)> {
     ]
 }
 
-/// Runs `kernel` and compares what it leaves, or that it fails and leaves nothing; whether it fails.
+/// Runs `kernel` and compares what it leaves, or that it fails and leaves nothing; whether it
+/// fails.
 fn check(kernel: &Kernel, turn: Turn<'_>, keys: &[[i32; 2]], (height, width): (i32, i32)) -> bool {
     let told = format!("{} {height} {width} {keys:?}", kernel.name());
     let (key, more): (Vec<i32>, Vec<i32>) = keys.iter().map(|[key, more]| (*key, *more)).unzip();

@@ -1,9 +1,10 @@
-//! Operands that may not be exchanged, though any grouping gives the same bits, keep the order of the loop, however many parts it has.
+//! Operands that may not be exchanged, though any grouping gives the same bits, keep the order of
+//! the loop, however many parts it has.
 
 use strew::{Compiler, Mode};
 
-/// The first of equal maxima with its place, and the first of `0.0` and `-0.0`: once over updates, in eight parts, once over rows that take
-/// differently long, in many.
+/// The first of equal maxima with its place, and the first of `0.0` and `-0.0`: once over updates,
+/// in eight parts, once over rows that take differently long, in many.
 const SOURCE: &str = "
 void flat(int64_t e, int m, const int key[e], const float x[e], float best[m], int64_t place[m], float least[m]) {
   for (int64_t k = 0; k < e; k++) {

@@ -1,4 +1,5 @@
-//! Calls with plans: the same bits as without, and made again when what decides where updates go is not the same any more.
+//! Calls with plans: the same bits as without, and made again when what decides where updates go is
+//! not the same any more.
 
 use strew::{Compiler, Kernel, Mode, Report};
 
@@ -195,7 +196,8 @@ void both(int n, int m, int turns, const int key[n], int done[n], double out[m])
       done[i] += 1;
     }
 }";
-    // As many as strew looks at before it chooses, and as many outputs as it would sort updates for.
+    // As many as strew looks at before it chooses, and as many outputs as it would sort updates
+    // for.
     let (n, m) = (1_200_000, 3_000_000);
     let key = random(n, m as u64);
     for (memory, turns) in [(None, 1), (None, 3), (Some(16 << 20), 1)] {
@@ -213,7 +215,8 @@ void both(int n, int m, int turns, const int key[n], int done[n], double out[m])
     }
 }
 
-/// Calls with other sizes do not take what was found out for some, nor does code that is made for these.
+/// Calls with other sizes do not take what was found out for some, nor does code that is made for
+/// these.
 #[test]
 fn plans_tell_sizes_apart_that_have_code_of_their_own() {
     const ROWS: &str = "

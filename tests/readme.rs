@@ -1,4 +1,5 @@
-//! The console blocks of the README and of the pages on the command line, data, strategies, indexing maps, explanations and transformations, and of the tutorial, run as they stand there.
+//! The console blocks of the README and of the pages on the command line, data, strategies,
+//! indexing maps, explanations and transformations, and of the tutorial, run as they stand there.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -76,8 +77,8 @@ fn the_maps_at_the_beginning_of_their_page_are_those_of_the_loop_there() {
     }
 }
 
-/// The commands that are not strew's own build it, run its tests or measure it, and one of strew's own has cargo make a library: they are
-/// those of `.ci/run`.
+/// The commands that are not strew's own build it, run its tests or measure it, and one of strew's
+/// own has cargo make a library: they are those of `.ci/run`.
 fn is_of_a_user(block: &str) -> bool {
     !block.contains("cargo ") && !block.contains("--library")
 }

@@ -39,7 +39,8 @@ fn keys(count: usize, outputs: usize) -> Vec<i32> {
     (0..count).map(|i| key(i) as i32).collect()
 }
 
-/// A fold in the order of the loop, and what every strategy, mode and number of threads makes of the same.
+/// A fold in the order of the loop, and what every strategy, mode and number of threads makes of
+/// the same.
 fn agrees<T: Element + PartialEq + std::fmt::Debug + strew::ArrayElement>(
     identity: T,
     own: fn(T, T) -> T,

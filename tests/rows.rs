@@ -44,7 +44,8 @@ void segment_sum(int64_t n, int32_t m, int32_t d, const int32_t seg[n], const fl
   }
 }";
 
-/// Rows that later turns update are asked for ahead, whoever they belong to, and keys that are out of range among them.
+/// Rows that later turns update are asked for ahead, whoever they belong to, and keys that are out
+/// of range among them.
 #[test]
 fn rows_of_outputs_beyond_the_near_caches() {
     let (rows, d, count) = (9000_usize, 64_usize, 20_000_usize);
@@ -383,7 +384,8 @@ void steps(int n, int m, int d, const int seg[n], const int step[d], const float
     assert!(out.iter().all(|it| *it == 0.25));
 }
 
-/// Keys that begin somewhere else than the loop are only read in it: 16 MB in front of them there is nothing.
+/// Keys that begin somewhere else than the loop are only read in it: 16 MB in front of them there
+/// is nothing.
 #[test]
 fn keys_are_read_in_the_loop_alone() {
     const SHIFTED: &str = "

@@ -1,4 +1,5 @@
-//! Updates of which all bring the same value are sorted by their keys alone: results are those of plain loops.
+//! Updates of which all bring the same value are sorted by their keys alone: results are those of
+//! plain loops.
 
 use strew::{Compiler, Kernel, Oob};
 
@@ -22,7 +23,8 @@ void limited(int64_t n, int32_t m, const int32_t key[n], uint8_t h[m]) {
   for (int64_t i = 0; i < n; i++) if (h[key[i]] < 255) h[key[i]] += 1;
 }";
 
-/// One element, some in the middle of a range, the ends of blocks of 2¹⁶ elements, and several of those.
+/// One element, some in the middle of a range, the ends of blocks of 2¹⁶ elements, and several of
+/// those.
 const SIZES: [usize; 5] = [1, 1000, 65_536, 65_537, 300_000];
 
 fn keys(count: usize, below: usize) -> Vec<i32> {
@@ -35,7 +37,8 @@ fn keys(count: usize, below: usize) -> Vec<i32> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Calls `check` with the kernel `name` by each of some strategies that sort, on one thread and more.
+/// Calls `check` with the kernel `name` by each of some strategies that sort, on one thread and
+/// more.
 fn by_sorting(name: &str, strategies: &[&str], check: impl Fn(&Kernel, &[i32], usize)) {
     for strategy in strategies {
         let compiler = Compiler::new().strategy(strategy.parse().expect("a strategy"));
@@ -50,7 +53,8 @@ fn by_sorting(name: &str, strategies: &[&str], check: impl Fn(&Kernel, &[i32], u
     }
 }
 
-/// The kernel `name`, whose output begins with the first of `values`, leaves in it what `update` does for each key.
+/// The kernel `name`, whose output begins with the first of `values`, leaves in it what `update`
+/// does for each key.
 fn agrees<T>(name: &str, values: impl Fn(usize) -> T, update: impl Fn(&mut [T], usize))
 where
     T: strew::ArrayElement + Clone + PartialEq + std::fmt::Debug,

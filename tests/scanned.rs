@@ -1,5 +1,6 @@
-//! Whether updates may go anywhere else than they should is found out for many iterations at once where keys rise or fall with what arrays
-//! hold: of the least and the largest of that, whatever they are computed to, and one by one where that cannot tell.
+//! Whether updates may go anywhere else than they should is found out for many iterations at once
+//! where keys rise or fall with what arrays hold: of the least and the largest of that, whatever
+//! they are computed to, and one by one where that cannot tell.
 
 use strew::{Compiler, Kernel};
 

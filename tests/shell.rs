@@ -515,7 +515,8 @@ void count(int64_t n, int32_t m, const int32_t key[n], int32_t h[m]) {
     assert!(!text(&bench("same.c").stderr).contains("warning"));
 }
 
-/// What `strew bench --against openmp` says of the kernel `k` of `source`: whether OpenMP was measured, and what went to standard error.
+/// What `strew bench --against openmp` says of the kernel `k` of `source`: whether OpenMP was
+/// measured, and what went to standard error.
 fn against_openmp(source: &str, n: &str, m: &str) -> (bool, String) {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("k.c"), source).expect("a file");

@@ -1,5 +1,5 @@
-//! Short loops of updates that all bring one value: with a plan, values are stored first and sorted later. Results are those of plain
-//! loops, whatever the loops' lengths are.
+//! Short loops of updates that all bring one value: with a plan, values are stored first and sorted
+//! later. Results are those of plain loops, whatever the loops' lengths are.
 
 use strew::{ArrayElement, Bind, Compiler, Kernel};
 
@@ -56,7 +56,8 @@ struct Graph {
 }
 
 impl Graph {
-    /// With vertices of so many edges by turns, none if that is negative, and three edges more behind the last.
+    /// With vertices of so many edges by turns, none if that is negative, and three edges more
+    /// behind the last.
     fn of(lengths: &[i64], vertices: usize, elements: usize) -> Self {
         let mut row = vec![0];
         for vertex in 0..vertices {

@@ -1,4 +1,5 @@
-//! Counters that hand out tickets: parts of loops run at once and give what the loops in C give, to the bit.
+//! Counters that hand out tickets: parts of loops run at once and give what the loops in C give, to
+//! the bit.
 
 use strew::{Compiler, Error, FaultKind, Kernel, Mode, Oob, Schedule};
 
@@ -240,7 +241,8 @@ fn a_sparse_matrix_is_transposed() {
     });
 }
 
-/// Places that are not there, and counters that are not, are told as in the loop, and nothing was done.
+/// Places that are not there, and counters that are not, are told as in the loop, and nothing was
+/// done.
 #[test]
 fn what_is_out_of_range_is_a_fault() {
     let keys = keys(COUNT);
@@ -319,7 +321,8 @@ fn where_memory_is_short_nothing_is_counted_ahead() {
     });
 }
 
-/// A counter that goes around in fewer bits than it has is none, whatever it says, nor is one that goes around soon.
+/// A counter that goes around in fewer bits than it has is none, whatever it says, nor is one that
+/// goes around soon.
 #[test]
 fn what_only_looks_like_tickets_runs_in_order() {
     let around = "
@@ -347,7 +350,8 @@ int64_t far(int64_t n, int64_t from, int64_t out[n]) {
     }
 }
 
-/// What two counters say lies in one row, which is the first's by one subscript and the second's by another.
+/// What two counters say lies in one row, which is the first's by one subscript and the second's by
+/// another.
 #[test]
 fn counters_of_crossed_rows() {
     let (a, mut b) = (keys(COUNT), keys(COUNT + 1).split_off(1));

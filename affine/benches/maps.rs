@@ -1,4 +1,5 @@
-//! How fast indexing maps are simplified: maps of ten terms a second, and how it grows with the number of terms.
+//! How fast indexing maps are simplified: maps of ten terms a second, and how it grows with the
+//! number of terms.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;

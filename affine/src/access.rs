@@ -13,9 +13,10 @@ pub struct Access {
 
 /// One position in an access.
 ///
-/// A subscript is *affine*, *indirect* (read from another array, directly or through a `let`, perhaps with an affine offset)
-/// or *opaque* (anything else). The last two are both [`Subscript::Computed`]: which of them it is, and why it is not affine,
-/// follows from the expression and is asked of [`crate::classify::classify`].
+/// A subscript is *affine*, *indirect* (read from another array, directly or through a `let`,
+/// perhaps with an affine offset) or *opaque* (anything else). The last two are both
+/// [`Subscript::Computed`]: which of them it is, and why it is not affine, follows from the
+/// expression and is asked of [`crate::classify::classify`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Subscript {
     /// A quasi-affine function of iterators and parameters.

@@ -2,7 +2,8 @@ use crate::{IterId, ScalarId};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// What an affine expression speaks of: an iterator of an enclosing loop or an integer parameter of the kernel.
+/// What an affine expression speaks of: an iterator of an enclosing loop or an integer parameter of
+/// the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Variable {
     /// The value of a loop's iterator.
@@ -16,9 +17,11 @@ pub enum Variable {
 pub enum Factor {
     /// A variable.
     Variable(Variable),
-    /// `numerator floordiv denominator`: division that rounds towards minus infinity; the denominator is positive.
+    /// `numerator floordiv denominator`: division that rounds towards minus infinity; the
+    /// denominator is positive.
     FloorDiv(Box<AffineExpr>, Box<AffineExpr>),
-    /// `numerator mod denominator`: the remainder of that division, never negative; the denominator is positive.
+    /// `numerator mod denominator`: the remainder of that division, never negative; the denominator
+    /// is positive.
     Mod(Box<AffineExpr>, Box<AffineExpr>),
 }
 
@@ -31,11 +34,13 @@ pub struct Term {
     pub coefficient: i64,
 }
 
-/// A quasi-affine integer expression over iterators and parameters, in canonical form: a sum of terms, like terms merged.
+/// A quasi-affine integer expression over iterators and parameters, in canonical form: a sum of
+/// terms, like terms merged.
 ///
-/// Two expressions that differ only by reordering, distributing or cancelling are equal. Products of variables are kept
-/// (`i_c * n` in a chunk's bounds): they are affine in the iterators once the parameters have values. Values are mathematical
-/// integers: nothing here wraps, and what leaves 64 bits is [`Overflow`].
+/// Two expressions that differ only by reordering, distributing or cancelling are equal. Products
+/// of variables are kept (`i_c * n` in a chunk's bounds): they are affine in the iterators once the
+/// parameters have values. Values are mathematical integers: nothing here wraps, and what leaves 64
+/// bits is [`Overflow`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AffineExpr {
     /// Shared, since kernels are copied in every step and expressions are not changed.
@@ -186,8 +191,9 @@ impl AffineExpr {
         Ok(product)
     }
 
-    /// As [`AffineExpr::times`], of what somebody wrote: a product of sums is multiplied out, which is exponential in the number of its
-    /// factors, so that one of too many terms is an [`Overflow`].
+    /// As [`AffineExpr::times`], of what somebody wrote: a product of sums is multiplied out, which
+    /// is exponential in the number of its factors, so that one of too many terms is an
+    /// [`Overflow`].
     pub(crate) fn times_written(&self, other: &Self) -> Result<Self, Overflow> {
         const TERMS: usize = 256;
         let size = |expr: &Self| 1 + expr.terms.iter().map(|it| it.factors.len()).sum::<usize>();
@@ -215,8 +221,9 @@ impl AffineExpr {
         Self::collect(terms, 0)
     }
 
-    /// `self floordiv divisor`, rounding towards minus infinity. Of quotients by constants there is one: `x floordiv 8 floordiv 4` is
-    /// `x floordiv 32`, and `(x mod 32) floordiv 8` is `(x floordiv 8) mod 4`.
+    /// `self floordiv divisor`, rounding towards minus infinity. Of quotients by constants there is
+    /// one: `x floordiv 8 floordiv 4` is `x floordiv 32`, and `(x mod 32) floordiv 8` is
+    /// `(x floordiv 8) mod 4`.
     ///
     /// # Errors
     /// A constant divisor that is not positive.
@@ -261,13 +268,15 @@ impl AffineExpr {
         self.scaled(-1)?.floordiv(divisor)?.scaled(-1)
     }
 
-    /// What is divided by a constant in `self`, if it is a quotient by one, and the constant times `divisor`.
+    /// What is divided by a constant in `self`, if it is a quotient by one, and the constant times
+    /// `divisor`.
     fn quotient_of_quotient(&self, divisor: i64) -> Option<(&Self, i64)> {
         let (of, by) = self.as_quotient()?;
         Some((of, by.as_constant()?.checked_mul(divisor)?))
     }
 
-    /// What `self` is the remainder of, if that is by a constant multiple of `divisor`, and which multiple.
+    /// What `self` is the remainder of, if that is by a constant multiple of `divisor`, and which
+    /// multiple.
     fn remainder_of_multiples(&self, divisor: i64) -> Option<(&Self, i64)> {
         let (of, by) = self.as_remainder()?;
         let by = by.as_constant()?;
@@ -319,7 +328,8 @@ impl AffineExpr {
         found
     }
 
-    /// What `iter` is multiplied by, and the rest, in which it does not occur; `None` when it occurs in another way too.
+    /// What `iter` is multiplied by, and the rest, in which it does not occur; `None` when it
+    /// occurs in another way too.
     pub fn split_off(&self, iter: IterId) -> Option<(i64, Self)> {
         let alone = [Factor::Variable(Variable::Iter(iter))];
         let term = self.terms.iter().find(|term| term.factors == alone);
@@ -357,7 +367,8 @@ impl AffineExpr {
         }
     }
 
-    /// The expression with every variable replaced by what `replacement` gives for it (`None` keeps it).
+    /// The expression with every variable replaced by what `replacement` gives for it (`None` keeps
+    /// it).
     pub fn substitute(
         &self,
         replacement: &impl Fn(Variable) -> Option<Self>,

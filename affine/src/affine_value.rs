@@ -7,7 +7,8 @@ use crate::{AffineExpr, BinaryOp, CompareOp, Expr, Factor, IterId, Kernel, Span,
 pub struct AffineValues<'k> {
     /// Whose variables they speak of.
     pub kernel: &'k Kernel,
-    /// An iterator that is never negative, so that dividing it is what division of values does: they round towards zero.
+    /// An iterator that is never negative, so that dividing it is what division of values does:
+    /// they round towards zero.
     pub counter: Option<IterId>,
 }
 

@@ -7,9 +7,10 @@ use std::sync::{Arc, OnceLock};
 
 /// Statements that run one behind the other.
 ///
-/// Clones of a [`Kernel`](crate::Kernel) share their blocks until one of them is written, which copies those around the place alone: a step
-/// changes one nest of many, and takes time for that one. A clone of a block is a block of its own, so that inside of one kernel every node
-/// has an address of its own, by which analyses know it.
+/// Clones of a [`Kernel`](crate::Kernel) share their blocks until one of them is written, which
+/// copies those around the place alone: a step changes one nest of many, and takes time for that
+/// one. A clone of a block is a block of its own, so that inside of one kernel every node has an
+/// address of its own, by which analyses know it.
 ///
 /// ```
 /// use strew_affine::{Block, text};
@@ -32,13 +33,14 @@ pub struct Block(Arc<Content>);
 #[derive(Clone, Default)]
 struct Content {
     nodes: Vec<Node>,
-    /// What was found when it was first asked for. Who writes a node, however deep, borrows the blocks around it for that, which forget it.
+    /// What was found when it was first asked for. Who writes a node, however deep, borrows the
+    /// blocks around it for that, which forget it.
     loops: OnceLock<Vec<IterId>>,
 }
 
 impl Block {
-    /// The iterators of the loops inside, however deep, in the order of the text. A search for one of many loops passes by blocks that do not
-    /// hold it.
+    /// The iterators of the loops inside, however deep, in the order of the text. A search for one
+    /// of many loops passes by blocks that do not hold it.
     pub fn loops(&self) -> &[IterId] {
         self.0.loops.get_or_init(|| {
             let mut loops = Vec::new();
@@ -55,7 +57,8 @@ impl Block {
         Self(self.0.clone())
     }
 
-    /// Whether every node has an address of its own: not if some were taken out of a clone of a kernel that has them still.
+    /// Whether every node has an address of its own: not if some were taken out of a clone of a
+    /// kernel that has them still.
     pub(crate) fn has_addresses(&self) -> bool {
         let mut known = HashSet::new();
         let mut are_own = true;

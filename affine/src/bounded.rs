@@ -3,7 +3,8 @@
 use crate::{AffineExpr, CompareOp, Expr, Kernel, ScalarId, Type, Variable};
 use std::ops::RangeInclusive;
 
-/// Constants beside sizes are smaller than this, so that to add one to a size that is not far below zero wraps nowhere below.
+/// Constants beside sizes are smaller than this, so that to add one to a size that is not far below
+/// zero wraps nowhere below.
 const NEAR: u64 = 1 << 16;
 
 /// That a number is at least `least` and less than `below`.
@@ -22,12 +23,13 @@ pub struct Between {
 pub struct Bounded {
     /// What they say.
     pub between: Between,
-    /// The position of the part that says what is least, unless that follows from the type of the number.
+    /// The position of the part that says what is least, unless that follows from the type of the
+    /// number.
     pub lower: Option<usize>,
     /// The position of the other one.
     pub upper: usize,
-    /// Whether one comparison says the same, of the number with `below` as numbers without a sign: `least` is 0 then, and `below` never
-    /// negative.
+    /// Whether one comparison says the same, of the number with `below` as numbers without a sign:
+    /// `least` is 0 then, and `below` never negative.
     pub is_one_comparison: bool,
 }
 
@@ -81,7 +83,8 @@ pub fn bounded(kernel: &Kernel, parts: &[&Expr]) -> Vec<Bounded> {
 }
 
 impl Between {
-    /// What can be added to the number so that the sum, which does not wrap, is in a dimension of `extent` elements, if something can.
+    /// What can be added to the number so that the sum, which does not wrap, is in a dimension of
+    /// `extent` elements, if something can.
     pub fn offsets(&self, kernel: &Kernel, extent: &AffineExpr) -> Option<RangeInclusive<i64>> {
         // The sizes are the same then.
         let room = extent.minus(&self.below).ok()?.as_constant()?;
@@ -89,7 +92,8 @@ impl Between {
         (room >= 0).then(|| self.least.saturating_neg()..=if holds(room) { room } else { 0 })
     }
 
-    /// Whether this says that `subscript`, the number or that and a constant, is in a dimension of `extent` elements.
+    /// Whether this says that `subscript`, the number or that and a constant, is in a dimension of
+    /// `extent` elements.
     pub fn says(&self, kernel: &Kernel, subscript: &Expr, extent: &AffineExpr) -> bool {
         let (base, by) = subscript.split_constant();
         let offset = if self.number.is_same(subscript) {
@@ -170,7 +174,8 @@ fn below<'e>(kernel: &Kernel, part: &'e Expr) -> Option<Upper<'e>> {
     })
 }
 
-/// Whether `inner`, where it is negative, is not below `extent` as a number of type `to`, which has no sign.
+/// Whether `inner`, where it is negative, is not below `extent` as a number of type `to`, which has
+/// no sign.
 fn is_above_if_negative(kernel: &Kernel, to: Type, inner: &Expr, extent: &AffineExpr) -> bool {
     let from = inner.ty(kernel);
     let half = 1_i128 << (to.bits() - 1);
@@ -196,7 +201,8 @@ fn ordered(part: &Expr) -> Option<(CompareOp, &Expr, &Expr)> {
     matches!(op, CompareOp::Lt | CompareOp::Le).then_some((op, left, right))
 }
 
-/// The number of which `part` says no more than that it is at least another one, which is not negative.
+/// The number of which `part` says no more than that it is at least another one, which is not
+/// negative.
 fn least<'e>(kernel: &Kernel, part: &'e Expr) -> Option<(&'e Expr, i64)> {
     let (op, left, right) = ordered(part)?;
     let least = match op {
@@ -207,7 +213,8 @@ fn least<'e>(kernel: &Kernel, part: &'e Expr) -> Option<(&'e Expr, i64)> {
     is_meant.then(|| (right.without_widening(kernel), least))
 }
 
-/// A constant, or a parameter that its type or a wider one holds, perhaps with a constant added to it.
+/// A constant, or a parameter that its type or a wider one holds, perhaps with a constant added to
+/// it.
 fn size(kernel: &Kernel, expr: &Expr) -> Option<AffineExpr> {
     let (base, offset) = expr.without_widening(kernel).split_constant();
     if let Some(constant) = base.as_integer() {
@@ -224,7 +231,8 @@ fn size(kernel: &Kernel, expr: &Expr) -> Option<AffineExpr> {
     let from = kernel.scalars[param].ty;
     let is_counted = to.is_integer() && to.bits() >= from.bits() && from.is_signed();
     let is_kept = to.holds_all_of(from) || is_counted && is_size(kernel, &param.into());
-    // A sum that wraps is no size. Below zero none does that is not far from it, and what is too large becomes negative, which nothing is below.
+    // A sum that wraps is no size. Below zero none does that is not far from it, and what is too
+    // large becomes negative, which nothing is below.
     let is_sum = offset == 0
         || to.is_signed() && offset.unsigned_abs() < NEAR && is_near_a_size(kernel, param);
     (is_kept && is_sum).then(|| AffineExpr::from(param).offset(offset).ok())?
@@ -238,7 +246,8 @@ fn is_size(kernel: &Kernel, extent: &AffineExpr) -> bool {
     }
 }
 
-/// Whether the parameter and a small constant are an extent, so that the parameter is not far below zero.
+/// Whether the parameter and a small constant are an extent, so that the parameter is not far below
+/// zero.
 fn is_near_a_size(kernel: &Kernel, param: ScalarId) -> bool {
     let near = |extent: &AffineExpr| {
         let rest = extent.minus(&AffineExpr::from(param)).ok()?.as_constant()?;

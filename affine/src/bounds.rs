@@ -1,8 +1,9 @@
 //! The range of an affine expression over the loops around it, when its parameters have values.
 //!
-//! The loops are the domain of an indexing map whose dimensions are their iterators: bounds that are numbers bound the dimension, and
-//! others are constraints too, so that what they share with the expression cancels: `i - j` for `j in 0..i + 1` is at least `0`, and not
-//! `0 - i`. The range is then that of the map's result.
+//! The loops are the domain of an indexing map whose dimensions are their iterators: bounds that
+//! are numbers bound the dimension, and others are constraints too, so that what they share with
+//! the expression cancels: `i - j` for `j in 0..i + 1` is at least `0`, and not `0 - i`. The range
+//! is then that of the map's result.
 
 mod greatest;
 mod nest;
@@ -74,12 +75,13 @@ fn find<'k>(body: &'k [Node], wanted: &Node, around: &mut Vec<Around<'k>>) -> bo
     })
 }
 
-/// The values that `expr` can take in the loops `loops` (outermost first), as least and greatest, when the parameters have the
-/// values that `value_of` gives.
+/// The values that `expr` can take in the loops `loops` (outermost first), as least and greatest,
+/// when the parameters have the values that `value_of` gives.
 ///
-/// The range never misses a value, and may hold values that are not taken. If the first number is greater than the second, the
-/// innermost body never runs. `None` means that the range is not known: an iterator of an `scf.for`, whose bounds are computed,
-/// or of none of `loops` occurs, or the expression is nested too deep for a map.
+/// The range never misses a value, and may hold values that are not taken. If the first number is
+/// greater than the second, the innermost body never runs. `None` means that the range is not
+/// known: an iterator of an `scf.for`, whose bounds are computed, or of none of `loops` occurs, or
+/// the expression is nested too deep for a map.
 ///
 /// # Errors
 /// A number leaves 64 bits, or a divisor is not positive.
@@ -107,10 +109,12 @@ pub fn numeric_range_where(
     }
 }
 
-/// The values that `expr` can take in the innermost of the `loops` (outermost first) that it speaks of, which is only where all loops around
-/// that one run: their bounds, too, say of which iterations of those outside there are any.
+/// The values that `expr` can take in the innermost of the `loops` (outermost first) that it speaks
+/// of, which is only where all loops around that one run: their bounds, too, say of which
+/// iterations of those outside there are any.
 ///
-/// Loops further inside count for nothing, so that what is computed once for all of their iterations has these values even if there are none.
+/// Loops further inside count for nothing, so that what is computed once for all of their
+/// iterations has these values even if there are none.
 ///
 /// # Errors
 /// As for [`numeric_range`].
@@ -141,8 +145,8 @@ fn range_in(
     }
 }
 
-/// The loops whose iterators decide about the value of `expr`, and the conditions that speak of these alone, outermost first; `None` where the
-/// bounds of one are not known.
+/// The loops whose iterators decide about the value of `expr`, and the conditions that speak of
+/// these alone, outermost first; `None` where the bounds of one are not known.
 fn needed<'k>(expr: &AffineExpr, around: &[Around<'k>]) -> Option<Vec<Around<'k>>> {
     let mut open = iterators(expr);
     for it in around.iter().rev() {
@@ -382,7 +386,8 @@ mod tests {
         }
     }
 
-    /// What loops further out are compared with counts, too, and two of such differences make up another one.
+    /// What loops further out are compared with counts, too, and two of such differences make up
+    /// another one.
     #[test]
     fn conditions_and_bounds_add_up() {
         let source = "kernel @k(n: i64, m: i64, x: f64[m]) {
@@ -444,7 +449,8 @@ mod tests {
         assert_eq!(range, Ok(Some((2, 4))));
     }
 
-    /// A small recipe for an expression over `n` and the iterators so far: coefficients, and a division of what they give.
+    /// A small recipe for an expression over `n` and the iterators so far: coefficients, and a
+    /// division of what they give.
     type Recipe = (Vec<i64>, i64, u8, i64);
 
     fn recipe() -> impl Strategy<Value = Recipe> {

@@ -1,5 +1,5 @@
-//! Computed subscripts that stay in their dimension whatever the arrays hold: `k < 0 ? 0 : k >= m ? m - 1 : k`, where there is an element at
-//! all.
+//! Computed subscripts that stay in their dimension whatever the arrays hold:
+//! `k < 0 ? 0 : k >= m ? m - 1 : k`, where there is an element at all.
 //!
 //! A kernel is followed for one extent after the other, since numbers are compared with that.
 
@@ -46,7 +46,8 @@ impl Clamped {
         clamped
     }
 
-    /// The dimensions of arrays, by their numbers, that need an element: all of this holds where they have one, and only there.
+    /// The dimensions of arrays, by their numbers, that need an element: all of this holds where
+    /// they have one, and only there.
     pub fn dimensions(&self) -> &BTreeSet<(ArrayId, usize)> {
         &self.dimensions
     }

@@ -10,14 +10,15 @@ use std::fmt;
 pub enum SubscriptKind<'k> {
     /// Iterators and parameters alone.
     Affine(&'k AffineExpr),
-    /// One element of another array, read directly or through `let`s and conversions that keep its value, and an affine
-    /// offset.
+    /// One element of another array, read directly or through `let`s and conversions that keep its
+    /// value, and an affine offset.
     Indirect {
         /// The element. If it was read by a `let`, it may have changed since.
         load: &'k Access,
         /// What is added to it; 0 when it is the subscript itself.
         offset: AffineExpr,
-        /// Whether the sum could leave its machine type, which the types alone rule out only for small offsets. It then wraps.
+        /// Whether the sum could leave its machine type, which the types alone rule out only for
+        /// small offsets. It then wraps.
         may_wrap: bool,
     },
     /// Anything else.
@@ -94,7 +95,8 @@ pub fn classify<'k>(kernel: &'k Kernel, subscript: &'k Subscript) -> SubscriptKi
     }
 }
 
-/// A `let` is looked through wherever it is used, so that what is short to write can be long to read.
+/// A `let` is looked through wherever it is used, so that what is short to write can be long to
+/// read.
 const STEPS: u32 = 200;
 
 type Range = (i128, i128);

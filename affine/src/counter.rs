@@ -12,7 +12,8 @@ pub enum Counter {
     Local(LocalId),
 }
 
-/// The variables of the `while` loops around, outermost first, each behind so many loops with iterators.
+/// The variables of the `while` loops around, outermost first, each behind so many loops with
+/// iterators.
 pub type Whiles = Vec<(usize, LocalId)>;
 
 impl Counter {
@@ -34,7 +35,8 @@ impl Counter {
     }
 }
 
-/// The variable of a `while`: the first integer that its condition tests and its body adds something to.
+/// The variable of a `while`: the first integer that its condition tests and its body adds
+/// something to.
 pub fn variable_of_while(kernel: &Kernel, condition: &Expr, body: &[Node]) -> Option<LocalId> {
     let mut tested = Vec::new();
     for_each_local(condition, &mut |it| tested.push(it));

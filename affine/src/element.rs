@@ -4,7 +4,8 @@ use crate::visit::walk;
 use crate::{ArrayId, Expr, Kernel, LocalId, Node, Place};
 use la_arena::ArenaMap;
 
-/// The scalars of a kernel that [stand for elements](crate::Local::is_element), each with the array of its element.
+/// The scalars of a kernel that [stand for elements](crate::Local::is_element), each with the array
+/// of its element.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Elements(ArenaMap<LocalId, ArrayId>);
 

@@ -1,7 +1,9 @@
-//! The value of each operation on values: C's meaning, with what C leaves open defined as [`Expr`] says.
+//! The value of each operation on values: C's meaning, with what C leaves open defined as [`Expr`]
+//! says.
 //!
-//! The interpreter computes with these, and whoever folds constants. Operands have the types that a verified kernel gives them;
-//! with others the result is some value of the expected type, never a panic.
+//! The interpreter computes with these, and whoever folds constants. Operands have the types that a
+//! verified kernel gives them; with others the result is some value of the expected type, never a
+//! panic.
 
 use crate::{
     BinaryOp, CompareOp, Expr, Extreme, Function, Math, NotComputed, Type, UnaryOp, Value,
@@ -12,7 +14,8 @@ use crate::{
 #[error("integer division by zero")]
 pub struct DivisionByZero;
 
-/// The value of an expression that speaks of constants alone where it is evaluated, divides no integer by zero and calls no function.
+/// The value of an expression that speaks of constants alone where it is evaluated, divides no
+/// integer by zero and calls no function.
 pub fn constant(expr: &Expr) -> Option<Value> {
     let holds = |expr: &Expr| Some(constant(expr)?.bits() != 0);
     Some(match expr {
@@ -88,8 +91,8 @@ pub fn compare(op: CompareOp, left: Value, right: Value) -> bool {
     }
 }
 
-/// `value` converted to `ty`: integers wrap, floats round to nearest, a float saturates on its way to an integer and NaN gives
-/// 0, and to `bool` everything but zero is true.
+/// `value` converted to `ty`: integers wrap, floats round to nearest, a float saturates on its way
+/// to an integer and NaN gives 0, and to `bool` everything but zero is true.
 pub fn convert(ty: Type, value: Value) -> Value {
     match (number(value), ty) {
         (Number::Integer(value), Type::Bool) => Value::bool(value != 0),
@@ -108,8 +111,9 @@ pub fn convert(ty: Type, value: Value) -> Value {
     }
 }
 
-/// `function` on operands of one float type, as many as it takes; its value is the one that `math` has for it, unless it picks one of them: of
-/// two that are equal, as zeros of both signs are, the second, and what is no NaN.
+/// `function` on operands of one float type, as many as it takes; its value is the one that `math`
+/// has for it, unless it picks one of them: of two that are equal, as zeros of both signs are, the
+/// second, and what is no NaN.
 ///
 /// # Errors
 /// `math` does not compute the function, or not on operands like these.
@@ -161,7 +165,8 @@ fn number(value: Value) -> Number {
     }
 }
 
-/// Rust's own conversion to `i128` saturates and takes NaN to 0; what is left is to saturate at the ends of `ty`.
+/// Rust's own conversion to `i128` saturates and takes NaN to 0; what is left is to saturate at the
+/// ends of `ty`.
 fn saturated(ty: Type, value: f64) -> Value {
     let (least, greatest) = ty.integer_range().unwrap_or((0, 0));
     Value::integer(ty, (value as i128).clamp(least, greatest))
@@ -178,14 +183,16 @@ fn holds<T: PartialOrd>(op: CompareOp, left: &T, right: &T) -> bool {
     }
 }
 
-/// The mathematical value, which the caller wraps. All operands have at most 64 bits, so nothing here leaves 128.
+/// The mathematical value, which the caller wraps. All operands have at most 64 bits, so nothing
+/// here leaves 128.
 fn integer(op: BinaryOp, ty: Type, left: i128, right: i128) -> Result<i128, DivisionByZero> {
     let count = || right.rem_euclid(i128::from(ty.bits()));
     match op {
         BinaryOp::Div | BinaryOp::Rem if right == 0 => Err(DivisionByZero),
         BinaryOp::Add => Ok(left + right),
         BinaryOp::Sub => Ok(left - right),
-        // The product of two unsigned 64-bit numbers does not fit `i128`; its low half, all that is kept, does.
+        // The product of two unsigned 64-bit numbers does not fit `i128`; its low half, all that is
+        // kept, does.
         BinaryOp::Mul => Ok(left.wrapping_mul(right)),
         BinaryOp::Div => Ok(left / right),
         BinaryOp::Rem => Ok(left % right),

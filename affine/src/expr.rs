@@ -1,10 +1,11 @@
 use crate::{Access, Function, HostAddress, IterId, Kernel, LocalId, ScalarId, Span, Type, Value};
 
-/// A scalar computation, evaluated each time its statement runs. Its meaning is C's with what C leaves open defined:
-/// signed arithmetic wraps, a shift count is taken modulo the width, float to integer saturates and NaN gives 0.
+/// A scalar computation, evaluated each time its statement runs. Its meaning is C's with what C
+/// leaves open defined: signed arithmetic wraps, a shift count is taken modulo the width, float to
+/// integer saturates and NaN gives 0.
 ///
-/// Expressions have no side effects, but some can fault: a [`Expr::Load`] outside its array, an integer division by zero.
-/// Operands are evaluated left to right.
+/// Expressions have no side effects, but some can fault: a [`Expr::Load`] outside its array, an
+/// integer division by zero. Operands are evaluated left to right.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
     /// A constant.
@@ -15,18 +16,22 @@ pub enum Expr {
     Param(ScalarId),
     /// The value of a `let` or a mutable scalar.
     Local(LocalId),
-    /// An operand of the combiner that this expression is a body of; see [`Combine::bodies`](crate::Combine::bodies).
+    /// An operand of the combiner that this expression is a body of; see
+    /// [`Combine::bodies`](crate::Combine::bodies).
     Operand(Operand),
-    /// `threads()`: how many threads the call may use, an `i64`; 1 where an index out of range is skipped, for which loops run in order, and
-    /// where memory is short. No result may follow from it.
+    /// `threads()`: how many threads the call may use, an `i64`; 1 where an index out of range is
+    /// skipped, for which loops run in order, and where memory is short. No result may follow from
+    /// it.
     Threads,
     /// An array element.
     Load(Access),
     /// An operation on one operand.
     Unary(UnaryOp, Box<Self>),
-    /// An operation on two operands of the same type. The span is what a division by zero points at.
+    /// An operation on two operands of the same type. The span is what a division by zero points
+    /// at.
     Binary(BinaryOp, Box<Self>, Box<Self>, Span),
-    /// A comparison of two operands of the same type, giving `bool`. With a NaN only [`CompareOp::Ne`] holds.
+    /// A comparison of two operands of the same type, giving `bool`. With a NaN only
+    /// [`CompareOp::Ne`] holds.
     Compare(CompareOp, Box<Self>, Box<Self>),
     /// `left && right` on `bool`; `right` is evaluated only when `left` holds.
     And(Box<Self>, Box<Self>),
@@ -36,7 +41,8 @@ pub enum Expr {
     Select(Box<Self>, Box<Self>, Box<Self>),
     /// Conversion to another type, as C converts; to `bool` it is `!= 0`.
     Cast(Type, Box<Self>),
-    /// A function of `<math.h>` on as many operands as it takes, all of one float type, which is also that of the result.
+    /// A function of `<math.h>` on as many operands as it takes, all of one float type, which is
+    /// also that of the result.
     Call(Function, Vec<Self>),
 }
 
@@ -112,7 +118,8 @@ pub enum BinaryOp {
     Mul,
     /// Division, towards zero on integers; an integer zero divisor is a fault, `MIN / -1` is `MIN`.
     Div,
-    /// The remainder of [`BinaryOp::Div`], with the sign of the dividend; integers only; `MIN % -1` is 0.
+    /// The remainder of [`BinaryOp::Div`], with the sign of the dividend; integers only; `MIN % -1`
+    /// is 0.
     Rem,
     /// Bitwise and; integers only.
     BitAnd,
@@ -122,7 +129,8 @@ pub enum BinaryOp {
     BitXor,
     /// Left shift by the count modulo the width; integers only.
     Shl,
-    /// Right shift by the count modulo the width, copying the sign of a signed operand; integers only.
+    /// Right shift by the count modulo the width, copying the sign of a signed operand; integers
+    /// only.
     Shr,
 }
 
@@ -252,8 +260,8 @@ impl Expr {
         }
     }
 
-    /// The type of the value. Only meaningful for an expression of a verified kernel; combiner operands, whose type is that
-    /// of the element they combine, count as `i64`.
+    /// The type of the value. Only meaningful for an expression of a verified kernel; combiner
+    /// operands, whose type is that of the element they combine, count as `i64`.
     pub fn ty(&self, kernel: &Kernel) -> Type {
         match self {
             Self::Constant(value) => value.ty(),
@@ -308,7 +316,8 @@ impl Expr {
         split.unwrap_or((self, 0))
     }
 
-    /// Whether this is a quotient of integers, or a remainder, whose divisor may be 0. What it is made of is not looked at.
+    /// Whether this is a quotient of integers, or a remainder, whose divisor may be 0. What it is
+    /// made of is not looked at.
     pub fn may_divide_by_zero(&self, kernel: &Kernel) -> bool {
         match self {
             Self::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => {
@@ -318,7 +327,8 @@ impl Expr {
         }
     }
 
-    /// The parts of a condition that all have to hold, in order of evaluation; another expression is its only part.
+    /// The parts of a condition that all have to hold, in order of evaluation; another expression
+    /// is its only part.
     pub fn conjuncts(&self) -> Vec<&Self> {
         match self {
             Self::And(left, right) => {
@@ -330,7 +340,8 @@ impl Expr {
         }
     }
 
-    /// The expressions that this one is made of, in order of evaluation; those inside subscripts are not among them.
+    /// The expressions that this one is made of, in order of evaluation; those inside subscripts
+    /// are not among them.
     pub fn operands(&self) -> Vec<&Self> {
         match self {
             Self::Unary(_, operand) | Self::Cast(_, operand) => vec![operand],

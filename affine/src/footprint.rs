@@ -1,7 +1,9 @@
-//! How much of an array accesses touch while some of the loops around them run: what the sizes of tiles are chosen by.
+//! How much of an array accesses touch while some of the loops around them run: what the sizes of
+//! tiles are chosen by.
 //!
-//! An access is an indexing map from the iterators that move; whatever stands still meanwhile, parameters and other iterators, is a
-//! runtime variable, and so is where a loop begins. Then [`IndexingMap::footprint`] says the rest.
+//! An access is an indexing map from the iterators that move; whatever stands still meanwhile,
+//! parameters and other iterators, is a runtime variable, and so is where a loop begins. Then
+//! [`IndexingMap::footprint`] says the rest.
 
 use crate::indexing::{
     Count, Declaration, Footprint, IndexExpr, IndexingError, IndexingMap, Interval, Memory,
@@ -34,9 +36,10 @@ impl Trip {
     }
 }
 
-/// What `accesses`, all of one array, touch while the loops of `trips` run through all combinations of their iterations and everything
-/// else stands still. Lines are of `line_bytes`. Accesses that differ by constant distances alone, like those of a stencil, are counted
-/// together. There are as many points as accesses in all iterations.
+/// What `accesses`, all of one array, touch while the loops of `trips` run through all combinations
+/// of their iterations and everything else stands still. Lines are of `line_bytes`. Accesses that
+/// differ by constant distances alone, like those of a stencil, are counted together. There are as
+/// many points as accesses in all iterations.
 ///
 /// ```
 /// use strew_affine::footprint::{Trip, footprint};
@@ -172,7 +175,8 @@ impl<'k> Alike<'k> {
     }
 }
 
-/// How an array lies. The elements of a field count as if they filled their record: its lines are read for them.
+/// How an array lies. The elements of a field count as if they filled their record: its lines are
+/// read for them.
 fn memory(kernel: &Kernel, array: &Array, line_bytes: u64) -> Memory {
     let element_bytes = u64::from(array.element.bytes());
     let in_record = array.field.map_or(0, |field| {
@@ -239,7 +243,8 @@ impl<'k> Moving<'k> {
         expr.substitute(&|it| moved(it).unwrap_or_else(|| it.into()))
     }
 
-    /// What is found through data: another line for each combination of the iterators that decide about it.
+    /// What is found through data: another line for each combination of the iterators that decide
+    /// about it.
     fn computed(&mut self, expr: &Expr, memory: &Memory) -> Result<IndexExpr, IndexingError> {
         let moves = |trip: &Trip| depends_on(self.kernel, expr, trip.iter);
         let trips = self.trips.iter().enumerate().filter(|(_, it)| moves(it));

@@ -13,7 +13,8 @@ macro_rules! functions {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$function),*];
 
-            /// C's name of the function on `double`; that of the function on `float` has an `f` behind it.
+            /// C's name of the function on `double`; that of the function on `float` has an `f`
+            /// behind it.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$function => stringify!($name),)*
@@ -127,8 +128,9 @@ impl Function {
         Self::ALL.iter().copied().find(|it| it.name() == name)
     }
 
-    /// Whether every library gives it the same bits on the same operands, NaNs aside: IEEE 754 or C define it exactly, or no library is asked. The
-    /// last bits of the others are up to the library.
+    /// Whether every library gives it the same bits on the same operands, NaNs aside: IEEE 754 or C
+    /// define it exactly, or no library is asked. The last bits of the others are up to the
+    /// library.
     pub fn is_settled(self) -> bool {
         match self {
             Self::Sqrt | Self::Fma | Self::Fmod | Self::Remainder => true,
@@ -148,8 +150,8 @@ impl Function {
 }
 
 impl Function {
-    /// Whether the result is exact or correctly rounded by IEEE 754, so that every right way to compute it gives the same bits; processors
-    /// have an instruction for these.
+    /// Whether the result is exact or correctly rounded by IEEE 754, so that every right way to
+    /// compute it gives the same bits; processors have an instruction for these.
     pub fn is_correctly_rounded(self) -> bool {
         matches!(
             self,

@@ -19,14 +19,16 @@ impl Kernel {
         matches!(param, Parameter::Scalar(scalar) if self.scalars[scalar].inferred)
     }
 
-    /// The array whose length tells the inferred size `scalar`; `None` when there is none, which no verified kernel has.
+    /// The array whose length tells the inferred size `scalar`; `None` when there is none, which no
+    /// verified kernel has.
     pub fn array_that_tells(&self, scalar: ScalarId) -> Option<ArrayId> {
         self.source_of(scalar).map(|source| source.array)
     }
 
-    /// The inferred sizes, from the number of elements of every array parameter and the values of the passed scalars as far as they
-    /// fit. Where the elements do not fill the other extents evenly the size is rounded down, and it is 0 where the other extents
-    /// are nothing to divide by: that the array's length is wrong then shows when it is compared with its extents.
+    /// The inferred sizes, from the number of elements of every array parameter and the values of
+    /// the passed scalars as far as they fit. Where the elements do not fill the other extents
+    /// evenly the size is rounded down, and it is 0 where the other extents are nothing to divide
+    /// by: that the array's length is wrong then shows when it is compared with its extents.
     pub fn inferred_sizes(
         &self,
         elements: &dyn Fn(ArrayId) -> u64,

@@ -40,18 +40,20 @@ pub struct Kernel {
     pub locals: Arena<Local>,
     /// The labels of statements, which schedules can name them by; mostly none.
     pub labels: Vec<Label>,
-    /// What the kernel relies on, over parameters alone. When one of these does not hold, a call ends before anything happens.
+    /// What the kernel relies on, over parameters alone. When one of these does not hold, a call
+    /// ends before anything happens.
     pub assumptions: Vec<Condition>,
     /// What runs.
     pub body: Block,
-    /// What a call returns: computed behind the body, where the locals and local arrays of its outermost block are visible.
+    /// What a call returns: computed behind the body, where the locals and local arrays of its
+    /// outermost block are visible.
     pub result: Option<Expr>,
     /// Where that stands in the source; where the name does if there is none.
     pub result_span: Span,
 }
 
-/// A label in front of a statement that is no loop: those have theirs in [`Iter::labels`]. It goes with the statement wherever a step
-/// takes that.
+/// A label in front of a statement that is no loop: those have theirs in [`Iter::labels`]. It goes
+/// with the statement wherever a step takes that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// The label.
@@ -78,7 +80,8 @@ pub struct Scalar {
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// A size that no caller passes: an `i64` that is found from the length of an array, which has it as an extent.
+    /// A size that no caller passes: an `i64` that is found from the length of an array, which has
+    /// it as an extent.
     pub inferred: bool,
     /// Where it is declared.
     pub span: Span,
@@ -91,23 +94,26 @@ pub struct Array {
     pub name: String,
     /// The type of its elements.
     pub element: Type,
-    /// The number of elements in each dimension, outermost first, over parameters alone; at least one dimension.
+    /// The number of elements in each dimension, outermost first, over parameters alone; at least
+    /// one dimension.
     pub extents: Vec<AffineExpr>,
-    /// Where it lies, when it is a field of a record parameter; else its elements follow each other.
+    /// Where it lies, when it is a field of a record parameter; else its elements follow each
+    /// other.
     pub field: Option<Field>,
     /// Where it is declared.
     pub span: Span,
 }
 
-/// An array of records, of which every field is an array of its own: as fields never overlap, they are different arrays for
-/// everything that is said about accesses.
+/// An array of records, of which every field is an array of its own: as fields never overlap, they
+/// are different arrays for everything that is said about accesses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Its name.
     pub name: String,
     /// The distance in bytes from one record to the next.
     pub bytes: u32,
-    /// The fields, each an array called `record.field` with the extents of the records and, behind them, its own; at least one.
+    /// The fields, each an array called `record.field` with the extents of the records and, behind
+    /// them, its own; at least one.
     pub fields: Vec<ArrayId>,
     /// Where it is declared.
     pub span: Span,
@@ -118,15 +124,17 @@ pub struct Record {
 pub struct Field {
     /// The record.
     pub record: RecordId,
-    /// The distance in bytes from the beginning of a record to the field: a multiple of the size of its type.
+    /// The distance in bytes from the beginning of a record to the field: a multiple of the size of
+    /// its type.
     pub offset: u32,
-    /// How many of the last extents are those of the field itself: in every record its elements follow each other.
+    /// How many of the last extents are those of the field itself: in every record its elements
+    /// follow each other.
     pub own_dimensions: usize,
 }
 
 impl Array {
-    /// The extents of the records and, behind them, those that the field has in every record; of an array that is no field, all and
-    /// none.
+    /// The extents of the records and, behind them, those that the field has in every record; of an
+    /// array that is no field, all and none.
     pub fn split_extents(&self) -> (&[AffineExpr], &[AffineExpr]) {
         let own = self.field.map_or(0, |it| it.own_dimensions);
         let records = self.extents.len().saturating_sub(own);
@@ -171,8 +179,8 @@ pub struct Local {
     pub ty: Type,
     /// `var` (can be set again) rather than `let`.
     pub mutable: bool,
-    /// Stands for the element that it is declared with: what is done to it counts as done to that one, and to put it back there counts
-    /// for nothing.
+    /// Stands for the element that it is declared with: what is done to it counts as done to that
+    /// one, and to put it back there counts for nothing.
     pub is_element: bool,
     /// Where it is declared.
     pub span: Span,
@@ -201,7 +209,8 @@ impl Clone for Kernel {
 }
 
 impl Kernel {
-    /// Whether `left` and `right` are equal whenever the assumptions hold, as far as their form shows.
+    /// Whether `left` and `right` are equal whenever the assumptions hold, as far as their form
+    /// shows.
     pub fn assumes_equal(&self, left: &AffineExpr, right: &AffineExpr) -> bool {
         left == right
             || left.minus(right).is_ok_and(|difference| {
@@ -215,7 +224,8 @@ impl Kernel {
             })
     }
 
-    /// The labels of `node`, an assignment, an update or a declaration, the first in the source first.
+    /// The labels of `node`, an assignment, an update or a declaration, the first in the source
+    /// first.
     pub fn labels_of(&self, node: &Node) -> impl Iterator<Item = &str> {
         let span = match node {
             Node::Assign { span, .. } | Node::Reduce { span, .. } => Some(*span),
@@ -249,8 +259,9 @@ impl Kernel {
         }
     }
 
-    /// The first assumption that does not hold when the integer parameters have these values. One whose sides cannot be computed in 64
-    /// bits, or whose parameters do not fit into an `i64`, does not hold.
+    /// The first assumption that does not hold when the integer parameters have these values. One
+    /// whose sides cannot be computed in 64 bits, or whose parameters do not fit into an `i64`,
+    /// does not hold.
     pub fn broken_assumption(&self, value: &dyn Fn(ScalarId) -> Option<i64>) -> Option<&Condition> {
         let value_of = |variable| match variable {
             Variable::Param(scalar) => value(scalar),
@@ -265,7 +276,8 @@ impl Kernel {
         self.result.as_ref().map(|result| result.ty(self))
     }
 
-    /// The arrays that come from the caller, in the order of a call: array parameters and the fields of record parameters.
+    /// The arrays that come from the caller, in the order of a call: array parameters and the
+    /// fields of record parameters.
     pub fn array_params(&self) -> impl Iterator<Item = ArrayId> + '_ {
         let arrays = self.params.iter().flat_map(|param| match param {
             Parameter::Array(array) => std::slice::from_ref(array),
@@ -285,7 +297,8 @@ impl Kernel {
         of_record.unwrap_or(&array.name)
     }
 
-    /// How many bytes lie between the beginnings of two records that follow each other, when `array` is a field of them; else of two elements.
+    /// How many bytes lie between the beginnings of two records that follow each other, when
+    /// `array` is a field of them; else of two elements.
     pub fn stride_bytes(&self, array: ArrayId) -> u32 {
         let array = &self.arrays[array];
         let of_record = array.field.map(|it| self.records[it.record].bytes);

@@ -3,11 +3,12 @@
 use crate::{AffineExpr, Factor, Kernel, Node, Overflow, ScalarId, Variable};
 use std::collections::BTreeMap;
 
-/// The kernel that does what `kernel` does in calls in which some integer parameters have these values. It has the same parameters, and
-/// those are passed.
+/// The kernel that does what `kernel` does in calls in which some integer parameters have these
+/// values. It has the same parameters, and those are passed.
 ///
-/// Only extents of arrays and bounds of loops become numbers, as far as they are over parameters alone and divide by numbers at most. Subscripts
-/// and divisors stay as they are, so what follows from their form, such as which elements lie beside each other, is the same in both kernels.
+/// Only extents of arrays and bounds of loops become numbers, as far as they are over parameters
+/// alone and divide by numbers at most. Subscripts and divisors stay as they are, so what follows
+/// from their form, such as which elements lie beside each other, is the same in both kernels.
 ///
 /// # Errors
 /// A number that leaves 64 bits.
@@ -79,7 +80,8 @@ mod tests {
     use crate::verify::verify;
     use crate::{StdMath, Type, Value};
 
-    /// Bounds, conditions, subscripts, extents, values, local arrays, branches and the result speak of `d`.
+    /// Bounds, conditions, subscripts, extents, values, local arrays, branches and the result speak
+    /// of `d`.
     const SOURCE: &str = "
       kernel @k(n: i64, d: i32, key: i32[n], x: f64[n, d], y: f64[8 * d]) -> f64 assume (d < n) {
         var s: f64 = 0.0

@@ -1,4 +1,5 @@
-//! Which loops can run several iterations at once in the lanes of vectors, as far as that follows from what they are made of.
+//! Which loops can run several iterations at once in the lanes of vectors, as far as that follows
+//! from what they are made of.
 
 use crate::visit::{Loop, for_each_local, for_each_local_read, has_loops, walk};
 use crate::{
@@ -43,7 +44,8 @@ pub enum Obstacle {
     /// Fewer lanes than a vector of the narrowest type has.
     #[error("a vector of `{0}` has {lanes} lanes, more than {given}", lanes = VECTOR_BYTES / .0.bytes(), given = .1)]
     Narrow(Type, u32),
-    /// A `while`, a parallel loop, a branch that does more than to choose values of scalars and elements, or a local array in it.
+    /// A `while`, a parallel loop, a branch that does more than to choose values of scalars and
+    /// elements, or a local array in it.
     #[error(
         "there is more in it than assignments, updates, `let` and counted loops: a `while`, a parallel loop, a local array, or a branch that does more than to choose what scalars and elements become"
     )]
@@ -54,7 +56,8 @@ pub enum Obstacle {
     /// What all turns write to, in a loop around others.
     #[error("all turns write to one place in `{0}`, and there are loops in it")]
     Shared(String),
-    /// An update on one side of a condition, by this combiner, for which a turn may have to be made again.
+    /// An update on one side of a condition, by this combiner, for which a turn may have to be made
+    /// again.
     #[error(
         "an update by `{0}` stands under a condition, for which turns may have to be made again, and what else they do cannot be"
     )]
@@ -62,13 +65,15 @@ pub enum Obstacle {
     /// A scalar of what is around it, or a `bool`, that is assigned in it.
     #[error("`{0}` is assigned in it")]
     Assigned(String),
-    /// A scalar, or an array of which all turns update one element, that is updated in it and used otherwise, too.
+    /// A scalar, or an array of which all turns update one element, that is updated in it and used
+    /// otherwise, too.
     #[error("`{0}` is updated in it, and its value used or updated again")]
     Used(String),
     /// A subscript that is computed anew in each turn, so that lanes lie anywhere.
     #[error("where in `{0}` a turn is, is computed in the turn")]
     Scattered(String),
-    /// Elements of turns that follow each other do not lie at one distance, or at one that is no number and are written.
+    /// Elements of turns that follow each other do not lie at one distance, or at one that is no
+    /// number and are written.
     #[error(
         "elements of `{0}` in turns that follow each other do not follow each other, nor lie at a known distance"
     )]
@@ -95,8 +100,8 @@ pub struct Lanes<'k> {
 impl<'k> Lanes<'k> {
     /// What differs between the turns of `target`.
     ///
-    /// Statements from the first one on that has no vector form are made turn by turn, if what stands in front of them may be made by all
-    /// turns of a group before.
+    /// Statements from the first one on that has no vector form are made turn by turn, if what
+    /// stands in front of them may be made by all turns of a group before.
     ///
     /// # Errors
     /// What keeps it from running `count` turns at once, and where that stands.
@@ -145,7 +150,8 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// Whether `node` declares in `body` what nobody reads, and fails in all turns or in none: to make it once, without lanes, tells.
+    /// Whether `node` declares in `body` what nobody reads, and fails in all turns or in none: to
+    /// make it once, without lanes, tells.
     fn is_question_alone(&self, node: &Node, body: &[Node]) -> bool {
         let Node::Declare { local, value } = node else {
             return false;
@@ -160,7 +166,8 @@ impl<'k> Lanes<'k> {
         !is_needed && self.fails_alike(value)
     }
 
-    /// Whether `expr` divides by what is the same in all turns, and reads nothing that may be out of range in some.
+    /// Whether `expr` divides by what is the same in all turns, and reads nothing that may be out
+    /// of range in some.
     fn fails_alike(&self, expr: &Expr) -> bool {
         let here = match expr {
             Expr::Load(_) => false,
@@ -181,7 +188,8 @@ impl<'k> Lanes<'k> {
         self.has_loops
     }
 
-    /// The statements of the loop's `body` that are made in lanes, and those behind them that are made turn by turn.
+    /// The statements of the loop's `body` that are made in lanes, and those behind them that are
+    /// made turn by turn.
     pub fn split<'n>(&self, body: &'n [Node]) -> (&'n [Node], &'n [Node]) {
         body.split_at(self.together.min(body.len()))
     }
@@ -196,7 +204,8 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// Whether the scalar may have another value in another lane; each lane has one of its own then.
+    /// Whether the scalar may have another value in another lane; each lane has one of its own
+    /// then.
     pub fn is_own(&self, local: LocalId) -> bool {
         self.varying.contains(&local)
     }
@@ -265,8 +274,8 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// Elements, and scalars that each lane has, are combined in lanes, other scalars, and an element that is the same in all of them, lane
-    /// by lane.
+    /// Elements, and scalars that each lane has, are combined in lanes, other scalars, and an
+    /// element that is the same in all of them, lane by lane.
     fn update(
         &self,
         places: &[Place],
@@ -305,7 +314,8 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// An element that is written: a different one in each lane, at a known distance from the one before.
+    /// An element that is written: a different one in each lane, at a known distance from the one
+    /// before.
     fn written(&self, access: &Access) -> Result<(), Obstacle> {
         self.element(access)?;
         if self.has_loops && !self.is_varying(access) {
@@ -438,7 +448,8 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// The types of what differs from lane to lane in `body`, but for `bool`, whose masks are as wide as what was compared.
+    /// The types of what differs from lane to lane in `body`, but for `bool`, whose masks are as
+    /// wide as what was compared.
     pub fn types(&self, body: &[Node]) -> Vec<Type> {
         let mut types = Vec::new();
         walk(body, &mut |node, _| {
@@ -472,8 +483,9 @@ impl<'k> Lanes<'k> {
     }
 }
 
-/// How many turns of `target` make each of its statements at once: as many as it has lanes, or one where some are made turn by turn. Where a loop inside
-/// has lanes for what is left over, it is about as many of its turns that are made at once instead.
+/// How many turns of `target` make each of its statements at once: as many as it has lanes, or one
+/// where some are made turn by turn. Where a loop inside has lanes for what is left over, it is
+/// about as many of its turns that are made at once instead.
 pub fn turns_at_once(kernel: &Kernel, target: Loop<'_>) -> u32 {
     let is_whole = |lanes: Lanes<'_>| {
         let mut is_whole = lanes.split(target.body()).1.is_empty();
@@ -525,7 +537,8 @@ fn replaces_together(combiner: &Combiner, types: &[Type]) -> bool {
     matches!(combiner.order(types), Order::AnyOfTurns(_)) && !types.contains(&Type::Bool)
 }
 
-/// Whether vectors have the conversion. Those of 64-bit integers to floats and back, and of floats to 32 unsigned bits, are missing.
+/// Whether vectors have the conversion. Those of 64-bit integers to floats and back, and of floats
+/// to 32 unsigned bits, are missing.
 fn has_conversion(from: Type, to: Type) -> bool {
     match (from, to) {
         _ if from == to => true,

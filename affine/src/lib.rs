@@ -1,12 +1,15 @@
-//! The intermediate representation of strew and everything that is said about it without knowing C, Cranelift or threads.
+//! The intermediate representation of strew and everything that is said about it without knowing C,
+//! Cranelift or threads.
 //!
-//! Reading order: [`Type`] and [`Value`] (what is computed with), [`AffineExpr`] (what bounds and subscripts are made of),
-//! [`Expr`] (what statements compute), [`Access`], [`Node`] (loops and statements), [`Kernel`]. Then [`text`] (print and
-//! parse), [`verify`] (the invariants), [`interpret`](mod@interpret) (the reference for every later stage).
+//! Reading order: [`Type`] and [`Value`] (what is computed with), [`AffineExpr`] (what bounds and
+//! subscripts are made of), [`Expr`] (what statements compute), [`Access`], [`Node`] (loops and
+//! statements), [`Kernel`]. Then [`text`] (print and parse), [`verify`] (the invariants),
+//! [`interpret`](mod@interpret) (the reference for every later stage).
 //!
-//! A kernel is a tree whose loops, arrays and scalars are named by small `Copy` ids in typed arenas. Clones of it share their
-//! [blocks](Block) until they are written: cloning is cheap, so transforms are pure functions. What can be derived from a
-//! kernel is computed when asked for and never stored in it.
+//! A kernel is a tree whose loops, arrays and scalars are named by small `Copy` ids in typed
+//! arenas. Clones of it share their [blocks](Block) until they are written: cloning is cheap, so
+//! transforms are pure functions. What can be derived from a kernel is computed when asked for and
+//! never stored in it.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,15 @@
-//! Arrays that a loop marks: whichever of its iterations do, and in whichever order, the elements are the same afterwards.
+//! Arrays that a loop marks: whichever of its iterations do, and in whichever order, the elements
+//! are the same afterwards.
 //!
-//! `if (depth[w] < 0) depth[w] = level` is what a search through a graph does. An iteration makes `f(v) = p(v) ? c : v` of an element, with a
-//! condition of its own and the same `c` as all others. Of two of them, in any order, comes `c` if the condition of either holds of what was
-//! there before, and `v` else: where one has set `c`, the other leaves or sets `c`. So they may also run at once, each reading `v` or `c`,
-//! as long as a processor stores an element in one piece and nobody writes a value back that was read before.
+//! `if (depth[w] < 0) depth[w] = level` is what a search through a graph does. An iteration makes
+//! `f(v) = p(v) ? c : v` of an element, with a condition of its own and the same `c` as all others.
+//! Of two of them, in any order, comes `c` if the condition of either holds of what was there
+//! before, and `v` else: where one has set `c`, the other leaves or sets `c`. So they may also run
+//! at once, each reading `v` or `c`, as long as a processor stores an element in one piece and
+//! nobody writes a value back that was read before.
 //!
-//! Where all marks are behind `a[w] == x`, elements only change from `x` to `c`. So a comparison of any element with `y` has one outcome
-//! whenever it is made, unless `y` is one of these.
+//! Where all marks are behind `a[w] == x`, elements only change from `x` to `c`. So a comparison of
+//! any element with `y` has one outcome whenever it is made, unless `y` is one of these.
 
 use crate::changed::Changed;
 use crate::visit::{Loop, for_each_load};
@@ -77,7 +80,8 @@ impl<'k> Marks<'k> {
         marks
     }
 
-    /// The arrays with which the loop does nothing but mark elements, those at places that keys tell.
+    /// The arrays with which the loop does nothing but mark elements, those at places that keys
+    /// tell.
     pub fn marked(&self) -> BTreeSet<ArrayId> {
         let arrays = self.arrays().into_iter();
         arrays.filter(|it| !self.compares(*it)).collect()
@@ -93,8 +97,9 @@ impl<'k> Marks<'k> {
         self.compared.iter().any(|it| it.array == array)
     }
 
-    /// The arrays that are marked, and of which others may be compared, with what must hold for that, if there are such: it is computed before
-    /// the loop. `None` also where nothing tells what an element is before it is marked.
+    /// The arrays that are marked, and of which others may be compared, with what must hold for
+    /// that, if there are such: it is computed before the loop. `None` also where nothing tells
+    /// what an element is before it is marked.
     pub fn where_apart(&self) -> Option<(BTreeSet<ArrayId>, Expr)> {
         let arrays = self.arrays();
         let mut different = Vec::new();
@@ -111,8 +116,8 @@ impl<'k> Marks<'k> {
         Some((arrays, different.into_iter().reduce(all)?))
     }
 
-    /// Those of all these arrays of which it looks at an element before it marks it, so that it writes few elements twice: lines that several
-    /// processors write go to and fro between them.
+    /// Those of all these arrays of which it looks at an element before it marks it, so that it
+    /// writes few elements twice: lines that several processors write go to and fro between them.
     pub fn rarely_written(&self) -> BTreeSet<ArrayId> {
         let (marked, asked) = (self.marked(), self.where_apart());
         let arrays = asked.map_or(marked, |(arrays, _)| arrays);
@@ -162,8 +167,9 @@ impl<'k> Marks<'k> {
         }
     }
 
-    /// Whether all iterations set elements to `value`, and `place` is another one in each turn of the innermost loop. Nothing keeps it in a
-    /// register then, to write it back later: `scalar_replace` takes affine places alone, and code holds no array of the caller.
+    /// Whether all iterations set elements to `value`, and `place` is another one in each turn of
+    /// the innermost loop. Nothing keeps it in a register then, to write it back later:
+    /// `scalar_replace` takes affine places alone, and code holds no array of the caller.
     fn is_mark(&self, place: &Access, value: &Expr, turn: &Changed) -> bool {
         let mut known = self.marks.iter().filter(|it| it.array == place.array);
         let is_computed = matches!(place.subscripts.last(), Some(Subscript::Computed(_)));
@@ -221,8 +227,9 @@ impl<'k> Marks<'k> {
     }
 }
 
-/// Whether it is the same in any order which of `guards`, which are asked one after the other, end a call: none of those that the element
-/// at `place` decides about may, since it may be another one when it is looked at.
+/// Whether it is the same in any order which of `guards`, which are asked one after the other, end
+/// a call: none of those that the element at `place` decides about may, since it may be another one
+/// when it is looked at.
 fn always_faults(guards: &[&Expr], place: &Access) -> bool {
     let decides = |it: &&Expr| reads(it, place);
     let mut behind = guards.iter().skip_while(|it| !decides(it));
@@ -251,7 +258,8 @@ fn reads(expr: &Expr, place: &Access) -> bool {
     reads
 }
 
-/// Whether computing `expr` never ends a call where the element at `place` is there: elements at affine places are before a call begins.
+/// Whether computing `expr` never ends a call where the element at `place` is there: elements at
+/// affine places are before a call begins.
 fn cannot_fault(expr: &Expr, place: &Access) -> bool {
     match expr {
         Expr::Load(access) => access.is_affine() || place.is_same(access),
@@ -263,7 +271,8 @@ fn cannot_fault(expr: &Expr, place: &Access) -> bool {
     }
 }
 
-/// Whether `expr` reads no elements, which need not be there where a loop does not run, and does not divide.
+/// Whether `expr` reads no elements, which need not be there where a loop does not run, and does
+/// not divide.
 fn is_computed_anywhere(expr: &Expr) -> bool {
     let reads_or_divides = matches!(
         expr,
@@ -272,8 +281,8 @@ fn is_computed_anywhere(expr: &Expr) -> bool {
     !reads_or_divides && expr.operands().into_iter().all(is_computed_anywhere)
 }
 
-/// The conditions that must hold for an assignment that `node` is or consists of, in the order in which they are asked, what it sets, and
-/// to what.
+/// The conditions that must hold for an assignment that `node` is or consists of, in the order in
+/// which they are asked, what it sets, and to what.
 fn mark(node: &Node) -> Option<(Vec<&Expr>, &Access, &Expr)> {
     match node {
         Node::Assign {

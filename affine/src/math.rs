@@ -1,13 +1,16 @@
 use crate::Function;
 use std::cmp::Ordering;
 
-/// Where the values of math functions come from. C leaves the last bits of most of them to its library, so whoever computes with a
-/// kernel says which library that is; what generated code calls is known to the code generator alone.
+/// Where the values of math functions come from. C leaves the last bits of most of them to its
+/// library, so whoever computes with a kernel says which library that is; what generated code calls
+/// is known to the code generator alone.
 pub trait Math {
-    /// `function` on `double`s; `None` when it is not computed here, or takes another number of operands.
+    /// `function` on `double`s; `None` when it is not computed here, or takes another number of
+    /// operands.
     fn double(&self, function: Function, operands: &[f64]) -> Option<f64>;
 
-    /// `function` on `float`s; `None` when it is not computed here, or takes another number of operands.
+    /// `function` on `float`s; `None` when it is not computed here, or takes another number of
+    /// operands.
     fn single(&self, function: Function, operands: &[f32]) -> Option<f32>;
 }
 
@@ -16,8 +19,9 @@ pub trait Math {
 #[error("`{0}` is not computed here: that takes the platform's math library")]
 pub struct NotComputed(pub Function);
 
-/// Rust's standard library, whose values are those of the platform's for most functions and differ in the last bit for some. It has
-/// no error functions and no gamma functions, so neither are computed.
+/// Rust's standard library, whose values are those of the platform's for most functions and differ
+/// in the last bit for some. It has no error functions and no gamma functions, so neither are
+/// computed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StdMath;
 
@@ -100,7 +104,8 @@ macro_rules! exact {
                 }
                 let fraction_bits = Self::MANTISSA_DIGITS - 1;
                 let bits = self.abs().to_bits();
-                // Bits count from the lowest subnormal number. The exponents of C's limits are one too high.
+                // Bits count from the lowest subnormal number. The exponents of C's limits are one
+                // too high.
                 let exponent = match bits >> fraction_bits {
                     0 => bits.ilog2() as i32 - fraction_bits as i32 + Self::MIN_EXP - 1,
                     biased => biased as i32 - (Self::MAX_EXP - 1),
@@ -108,8 +113,8 @@ macro_rules! exact {
                 exponent as Self
             }
 
-            /// After a division by twice the divisor, at most two subtractions are left, exact as they are between neighbours in
-            /// size; a half is taken off where the quotient is odd.
+            /// After a division by twice the divisor, at most two subtractions are left, exact as
+            /// they are between neighbours in size; a half is taken off where the quotient is odd.
             fn remainder(self, divisor: Self) -> Self {
                 let size = divisor.abs();
                 let mut rest = (self % (size + size)).abs();

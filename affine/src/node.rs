@@ -5,8 +5,8 @@ use crate::{
 
 /// A loop or a statement.
 ///
-/// `affine` nodes have bounds and conditions that are quasi-affine in iterators and parameters: their iteration domains are
-/// known exactly. `scf` nodes compute theirs.
+/// `affine` nodes have bounds and conditions that are quasi-affine in iterators and parameters:
+/// their iteration domains are known exactly. `scf` nodes compute theirs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// `affine.for i in lower..upper step s { … }`
@@ -44,16 +44,19 @@ pub enum Node {
         /// The condition in the source, or what stands for it there.
         span: Span,
     },
-    /// `let x: t = value` or `var x: t = value`: declares the local, which is visible to the end of the block.
+    /// `let x: t = value` or `var x: t = value`: declares the local, which is visible to the end of
+    /// the block.
     Declare {
         /// The local, declared here and nowhere else.
         local: LocalId,
         /// Its (first) value, of its type.
         value: Expr,
     },
-    /// `alloc t: t[…]`: an array of zeros, made anew every time this runs and visible to the end of the block.
+    /// `alloc t: t[…]`: an array of zeros, made anew every time this runs and visible to the end of
+    /// the block.
     Alloc {
-        /// The array, allocated here and nowhere else. Its extents are those of any array: over parameters alone.
+        /// The array, allocated here and nowhere else. Its extents are those of any array: over
+        /// parameters alone.
         array: ArrayId,
     },
     /// `place = value`
@@ -65,10 +68,12 @@ pub enum Node {
         /// The statement in the source.
         span: Span,
     },
-    /// `place reduce(combiner) value`, or `(place, …) reduce(combiner) (value, …)`: an update whose order its writer does not
-    /// mean. The values are evaluated first, then the subscripts of the places, then all places are set at once.
+    /// `place reduce(combiner) value`, or `(place, …) reduce(combiner) (value, …)`: an update whose
+    /// order its writer does not mean. The values are evaluated first, then the subscripts of the
+    /// places, then all places are set at once.
     Reduce {
-        /// Where to: as many different arrays and locals as the combiner has [parts](crate::Combine::parts).
+        /// Where to: as many different arrays and locals as the combiner has
+        /// [parts](crate::Combine::parts).
         places: Vec<Place>,
         /// How.
         combiner: Combiner,
@@ -175,7 +180,8 @@ impl Place {
     }
 }
 
-/// A loop whose bounds are quasi-affine. Runs its body for `iter` from `lower`, in steps of `step`, while below `upper`.
+/// A loop whose bounds are quasi-affine. Runs its body for `iter` from `lower`, in steps of `step`,
+/// while below `upper`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AffineFor {
     /// Bound by this loop and by no other.
@@ -186,15 +192,17 @@ pub struct AffineFor {
     pub upper: Bound,
     /// Positive.
     pub step: i64,
-    /// So many iterations that follow each other may run at once, in the lanes of vectors: each statement for all of them, before the
-    /// next statement. 1 where they run one by one. It changes nothing but time: whoever sets it has shown that iterations do not depend
-    /// on each other, but for scalars, which are updated lane by lane.
+    /// So many iterations that follow each other may run at once, in the lanes of vectors: each
+    /// statement for all of them, before the next statement. 1 where they run one by one. It
+    /// changes nothing but time: whoever sets it has shown that iterations do not depend on each
+    /// other, but for scalars, which are updated lane by lane.
     pub lanes: u32,
     /// The body.
     pub body: Block,
 }
 
-/// The alternatives of a loop bound, at least one: their maximum as a lower, their minimum as an upper bound.
+/// The alternatives of a loop bound, at least one: their maximum as a lower, their minimum as an
+/// upper bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound(pub Vec<AffineExpr>);
 
@@ -279,15 +287,16 @@ pub enum Relation {
 
 /// A loop whose iterations `0..count` may run in any order and at once.
 ///
-/// Its meaning is fixed: every iteration works on private buffers of its own, each filled with its combiner's identity; when all
-/// are done the buffers are combined into their targets, those of lower iterations first. `strategy` may change how the
-/// combination is grouped, and nothing else.
+/// Its meaning is fixed: every iteration works on private buffers of its own, each filled with its
+/// combiner's identity; when all are done the buffers are combined into their targets, those of
+/// lower iterations first. `strategy` may change how the combination is grouped, and nothing else.
 ///
-/// No iteration may touch what another writes, private buffers and what all of them [mark](crate::marks) apart: whoever makes a forall answers
-/// for that, as every step that does so proves it first. [`verify`](mod@crate::verify) does not.
+/// No iteration may touch what another writes, private buffers and what all of them
+/// [mark](crate::marks) apart: whoever makes a forall answers for that, as every step that does so
+/// proves it first. [`verify`](mod@crate::verify) does not.
 ///
-/// With a [speculative](Private::is_speculative) target the iterations mean what they do in their order, and whoever runs them at once has
-/// to find out that nothing is read that others update.
+/// With a [speculative](Private::is_speculative) target the iterations mean what they do in their
+/// order, and whoever runs them at once has to find out that nothing is read that others update.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forall {
     /// Bound by this loop and by no other.
@@ -304,19 +313,23 @@ pub struct Forall {
     pub body: Block,
 }
 
-/// `disjoint(target: met)`: each write of an element of `target` in the body of the forall, an assignment or an update, sets that of
-/// `met` to 1, and is a fault where it is 1 already.
+/// `disjoint(target: met)`: each write of an element of `target` in the body of the forall, an
+/// assignment or an update, sets that of `met` to 1, and is a fault where it is 1 already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disjoint {
     /// The array that is written; no field of a record, and private to nobody.
     pub target: ArrayId,
-    /// A local array of `u8` with the extents of the target, which nothing else in the body touches.
+    /// A local array of `u8` with the extents of the target, which nothing else in the body
+    /// touches.
     pub met: ArrayId,
 }
 
-/// A private buffer: `private(buffer: t[…] = identity(combiner)) merge(target reduce(combiner) buffer)`, or as many of them
-/// as the combiner has parts: `private((b: t[…], c: u[…]) = identity(combiner)) merge((d, e) reduce(combiner) (b, c))`. They are merged
-/// cell by cell: the tuple of the cells at one place of the buffers into that at the same place of the targets.
+/// A private buffer:
+/// `private(buffer: t[…] = identity(combiner)) merge(target reduce(combiner) buffer)`, or as many
+/// of them as the combiner has parts:
+/// `private((b: t[…], c: u[…]) = identity(combiner)) merge((d, e) reduce(combiner) (b, c))`. They
+/// are merged cell by cell: the tuple of the cells at one place of the buffers into that at the
+/// same place of the targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Private {
     /// The buffers, each with the element type and the extents of its target.
@@ -328,7 +341,8 @@ pub struct Private {
 }
 
 impl Private {
-    /// Targets that the body updates itself, and reads besides: `speculative(target reduce(combiner))`.
+    /// Targets that the body updates itself, and reads besides:
+    /// `speculative(target reduce(combiner))`.
     pub fn speculative(targets: Vec<ArrayId>, combiner: Combiner) -> Self {
         Self {
             buffers: targets.clone(),
@@ -337,9 +351,10 @@ impl Private {
         }
     }
 
-    /// Whether the body updates the targets themselves, which are then in the place of the buffers, and may read them. The iterations of
-    /// such a forall mean what they do in their order. They may run at once, on copies that are merged into the targets in the end, where
-    /// no element is both read and updated.
+    /// Whether the body updates the targets themselves, which are then in the place of the buffers,
+    /// and may read them. The iterations of such a forall mean what they do in their order. They
+    /// may run at once, on copies that are merged into the targets in the end, where no element is
+    /// both read and updated.
     pub fn is_speculative(&self) -> bool {
         self.buffers == self.targets
     }
@@ -366,7 +381,8 @@ impl Forall {
         own.flat_map(|it| it.buffers.iter().copied())
     }
 
-    /// Whether its iterations mean what they do in their order, since they may read what others update.
+    /// Whether its iterations mean what they do in their order, since they may read what others
+    /// update.
     pub fn is_speculative(&self) -> bool {
         self.privates.iter().any(Private::is_speculative)
     }
@@ -377,8 +393,8 @@ impl Forall {
     }
 }
 
-/// A loop whose bounds are computed when it starts. Runs its body for `iter` from `lower`, in steps of `step`, while below
-/// `upper`.
+/// A loop whose bounds are computed when it starts. Runs its body for `iter` from `lower`, in steps
+/// of `step`, while below `upper`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScfFor {
     /// Bound by this loop and by no other.

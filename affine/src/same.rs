@@ -1,7 +1,8 @@
 use crate::{Access, Expr, Place, Subscript};
 
 impl Expr {
-    /// Whether both compute the same from the same values, wherever they stand in the source: equality but for spans.
+    /// Whether both compute the same from the same values, wherever they stand in the source:
+    /// equality but for spans.
     pub fn is_same(&self, other: &Self) -> bool {
         let head = match (self, other) {
             (Self::Load(left), Self::Load(right)) => return left.is_same(right),

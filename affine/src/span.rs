@@ -1,7 +1,7 @@
 /// A range of bytes in the source that a construct came from, half open.
 ///
-/// Derived constructs carry the span of what they were derived from, so that a fault or a refusal can point into the file
-/// that the user wrote.
+/// Derived constructs carry the span of what they were derived from, so that a fault or a refusal
+/// can point into the file that the user wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// First byte.
@@ -11,7 +11,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span `start..end`; positions beyond 4 GiB are clamped, since no source file that large is accepted.
+    /// The span `start..end`; positions beyond 4 GiB are clamped, since no source file that large
+    /// is accepted.
     pub fn new(start: usize, end: usize) -> Self {
         let clamp = |position: usize| u32::try_from(position).unwrap_or(u32::MAX);
         Self {

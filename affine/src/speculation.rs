@@ -1,8 +1,10 @@
-//! Loops that read what they update, at other elements as far as anybody knows before the data are there.
+//! Loops that read what they update, at other elements as far as anybody knows before the data are
+//! there.
 //!
-//! Such a loop may run at once on copies, if what is read and what is updated turn out to be different elements (Rauchwerger and Padua,
-//! The LRPD test, 1995). To find that out the [`inspector`] marks what is read and may be updated: all of it before the first update, since as long as no update
-//! meets a mark, whatever the loop reads is what was there before it.
+//! Such a loop may run at once on copies, if what is read and what is updated turn out to be
+//! different elements (Rauchwerger and Padua, The LRPD test, 1995). To find that out the
+//! [`inspector`] marks what is read and may be updated: all of it before the first update, since as
+//! long as no update meets a mark, whatever the loop reads is what was there before it.
 
 mod guards;
 
@@ -23,9 +25,9 @@ pub struct Updated<'k> {
     pub is_read: bool,
 }
 
-/// Whether `body` can run for nothing where what it reads of the arrays is older than it should be: it writes nothing but these, by
-/// updates alone, and arrays and scalars of its own, and it comes to an end, since nothing that it reads of them decides how often a loop
-/// in it turns.
+/// Whether `body` can run for nothing where what it reads of the arrays is older than it should be:
+/// it writes nothing but these, by updates alone, and arrays and scalars of its own, and it comes
+/// to an end, since nothing that it reads of them decides how often a loop in it turns.
 pub fn is_contained(body: &[Node], updated: &[Updated<'_>]) -> bool {
     let own = allocated_arrays(body);
     let of = |array: ArrayId| updated.iter().find(|it| it.arrays.contains(&array));
@@ -115,11 +117,13 @@ impl Followed {
     }
 }
 
-/// What `body`, which [is contained](is_contained) and the body of the loop over `iter`, reads of the watched arrays, and nothing else:
-/// updates of each element, by a combiner that says nothing and values of which one says whether the loop may update the element, too, as far
-/// as conditions around all of its updates tell. What is read again in each turn of a loop stands before it, whether the loop turns or not, so
-/// there may be updates of more elements; an index out of range in them is none of the loop's own. Of a loop that computes its bounds, makes
-/// updates, and reads nothing else, nothing but these bounds is left: so often it turns.
+/// What `body`, which [is contained](is_contained) and the body of the loop over `iter`, reads of
+/// the watched arrays, and nothing else: updates of each element, by a combiner that says nothing
+/// and values of which one says whether the loop may update the element, too, as far as conditions
+/// around all of its updates tell. What is read again in each turn of a loop stands before it,
+/// whether the loop turns or not, so there may be updates of more elements; an index out of range
+/// in them is none of the loop's own. Of a loop that computes its bounds, makes updates, and reads
+/// nothing else, nothing but these bounds is left: so often it turns.
 pub fn inspector(iter: IterId, body: &[Node], is_watched: &dyn Fn(ArrayId) -> bool) -> Vec<Node> {
     let inspecting = Inspecting {
         own: allocated_arrays(body),
@@ -139,7 +143,8 @@ pub fn inspector(iter: IterId, body: &[Node], is_watched: &dyn Fn(ArrayId) -> bo
     nodes
 }
 
-/// How many loops are around the innermost of what the inspector marks, or around the innermost update of the watched arrays in a body.
+/// How many loops are around the innermost of what the inspector marks, or around the innermost
+/// update of the watched arrays in a body.
 pub fn depth(nodes: &[Node], is_watched: &dyn Fn(ArrayId) -> bool) -> usize {
     let mut deepest = 0;
     walk(nodes, &mut |node, loops| {
@@ -164,7 +169,8 @@ struct Inspecting<'w> {
     /// The arrays that the body allocates.
     own: Vec<ArrayId>,
     is_watched: &'w dyn Fn(ArrayId) -> bool,
-    /// Of the watched arrays that the body updates; `None` where an update is made under no condition that speaks of its element.
+    /// Of the watched arrays that the body updates; `None` where an update is made under no
+    /// condition that speaks of its element.
     guards: BTreeMap<ArrayId, Option<Guards>>,
 }
 

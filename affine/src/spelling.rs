@@ -1,11 +1,13 @@
 //! What messages are made of: guesses at what somebody meant to write, and numbers of things.
 
-/// No name longer than this, in bytes, is compared: what it takes grows with the product of both lengths.
+/// No name longer than this, in bytes, is compared: what it takes grows with the product of both
+/// lengths.
 const LONGEST: usize = 64;
 
-/// The candidate that `name` most likely was meant to be: it takes the fewest edits (letters put in, left out, replaced or
-/// exchanged with their neighbour), and they are at most a third of the longer of the two. Among equals the first in the order of the alphabet,
-/// whatever the order of the candidates.
+/// The candidate that `name` most likely was meant to be: it takes the fewest edits (letters put
+/// in, left out, replaced or exchanged with their neighbour), and they are at most a third of the
+/// longer of the two. Among equals the first in the order of the alphabet, whatever the order of
+/// the candidates.
 ///
 /// ```
 /// use strew_affine::spelling::nearest;

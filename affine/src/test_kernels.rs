@@ -1,4 +1,5 @@
-//! The two kernels of the design, built by hand: tests of the text must not depend on the parser alone.
+//! The two kernels of the design, built by hand: tests of the text must not depend on the parser
+//! alone.
 
 use crate::{
     Access, Add, AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Expr, Forall, Iter,

@@ -1,10 +1,11 @@
 //! Counters that hand out tickets, as `next` does in `out[next[key[i]]++] = x[i]`.
 //!
-//! A counting sort, the filling of the rows of a sparse matrix and what keeps the elements for which a condition holds all take what a
-//! counter says for the place of an element, and move the counter on by a constant. Nothing else orders their iterations, and how often
-//! counters move can be told without all that tickets are used for: who counts first knows the tickets of each part of the loop before
-//! that part runs. This is how parallel counting sorts work: count, add up, distribute (Zagha and Blelloch, *Radix sort for vector
-//! multiprocessors*, 1991).
+//! A counting sort, the filling of the rows of a sparse matrix and what keeps the elements for
+//! which a condition holds all take what a counter says for the place of an element, and move the
+//! counter on by a constant. Nothing else orders their iterations, and how often counters move can
+//! be told without all that tickets are used for: who counts first knows the tickets of each part
+//! of the loop before that part runs. This is how parallel counting sorts work: count, add up,
+//! distribute (Zagha and Blelloch, *Radix sort for vector multiprocessors*, 1991).
 
 use crate::changed::Changed;
 use crate::dependence::Target;
@@ -32,12 +33,14 @@ pub struct Dispenser {
     pub is_one: bool,
     /// Whether it is not greater behind the loop than before.
     pub goes_down: bool,
-    /// The arrays of which the loop touches no element but those that tickets say, each with the dimension in which they do.
+    /// The arrays of which the loop touches no element but those that tickets say, each with the
+    /// dimension in which they do.
     pub seated: BTreeMap<ArrayId, usize>,
     /// The same, where other dimensions say which counter it is: each has a row of its own.
     pub in_rows: BTreeSet<ArrayId>,
-    /// What is added to the lesser of the values that a counter has before and behind the loop for the first place that its tickets may say;
-    /// the same, added to the greater one, is behind the last.
+    /// What is added to the lesser of the values that a counter has before and behind the loop for
+    /// the first place that its tickets may say; the same, added to the greater one, is behind the
+    /// last.
     pub first_place: i64,
     /// The greatest place that a ticket can say in the types that it goes through.
     pub greatest_place: i64,
@@ -64,7 +67,8 @@ impl Dispenser {
 }
 
 impl Tickets {
-    /// Those of the loop with this body, if it has some, and if what moves its counters follows from nothing that the loop changes.
+    /// Those of the loop with this body, if it has some, and if what moves its counters follows
+    /// from nothing that the loop changes.
     pub fn of(kernel: &Kernel, body: &[Node]) -> Option<Self> {
         let changed = Changed::by(body);
         let (mut dispensers, mut held) = (Vec::new(), BTreeSet::new());
@@ -246,7 +250,8 @@ struct Look<'k> {
     /// Arrays of which tickets say places, each with the dimension in which they do.
     seated: BTreeMap<ArrayId, usize>,
     elsewhere: BTreeSet<ArrayId>,
-    /// Those of them of which each counter has a row of its own, with the dimensions in which its own subscripts stand.
+    /// Those of them of which each counter has a row of its own, with the dimensions in which its
+    /// own subscripts stand.
     rows: BTreeMap<ArrayId, Vec<usize>>,
     /// Those of which counters have none.
     shared: BTreeSet<ArrayId>,
@@ -288,7 +293,8 @@ impl<'k> Look<'k> {
         let (least, greatest) = self.offsets.unwrap_or_default();
         let between = match least_step > 0 {
             true => least_step,
-            // Where counters go down, the first block says where places end: all have to move as far.
+            // Where counters go down, the first block says where places end: all have to move as
+            // far.
             false if least_step == greatest_step => least_step.checked_neg()?,
             false => 0,
         };
@@ -312,7 +318,8 @@ impl<'k> Look<'k> {
         })
     }
 
-    /// Looks at `nodes`, which stand in a block with the event `here`, if any: `None` if they do anything else with the counter.
+    /// Looks at `nodes`, which stand in a block with the event `here`, if any: `None` if they do
+    /// anything else with the counter.
     fn block(&mut self, nodes: &'k [Node], here: Option<Event<'k>>) -> Option<()> {
         let Some(place) = nodes.iter().find_map(|it| self.moved_by(it)) else {
             return nodes.iter().try_for_each(|it| self.node(it, here));
@@ -471,7 +478,8 @@ impl<'k> Look<'k> {
     }
 }
 
-/// The dimensions of `access` but the given one in which the subscripts of the counter at `place` stand, if all do.
+/// The dimensions of `access` but the given one in which the subscripts of the counter at `place`
+/// stand, if all do.
 fn row(access: &Access, dimension: usize, place: &Place) -> Option<Vec<usize>> {
     let Place::Element(counter) = place else {
         return None;
@@ -486,7 +494,8 @@ fn row(access: &Access, dimension: usize, place: &Place) -> Option<Vec<usize>> {
     found.collect()
 }
 
-/// What `node` adds to a counter of 32 or 64 bits, a number less than nothing where it has no sign and goes around.
+/// What `node` adds to a counter of 32 or 64 bits, a number less than nothing where it has no sign
+/// and goes around.
 pub fn step_of(node: &Node) -> Option<i64> {
     let Node::Reduce {
         combiner, values, ..

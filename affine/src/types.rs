@@ -3,7 +3,8 @@ use std::fmt;
 /// The type of a scalar value or of an array's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Type {
-    /// True or false; in memory a byte, of which any but zero reads as true and one is what is stored for it.
+    /// True or false; in memory a byte, of which any but zero reads as true and one is what is
+    /// stored for it.
     Bool,
     /// Two's complement, 8 bits.
     I8,
@@ -86,12 +87,14 @@ impl Type {
         !self.is_float() && self != Self::Bool
     }
 
-    /// Whether this type and `other` are types of integers or `bool`, and this one has every value of the other.
+    /// Whether this type and `other` are types of integers or `bool`, and this one has every value
+    /// of the other.
     pub fn holds_all_of(self, other: Self) -> bool {
         other.integer_range().is_some_and(|it| self.holds(it))
     }
 
-    /// Whether this is a type of integers or `bool` that has every number of `range`, both ends included.
+    /// Whether this is a type of integers or `bool` that has every number of `range`, both ends
+    /// included.
     pub fn holds(self, (least, most): (i128, i128)) -> bool {
         self.integer_range()
             .is_some_and(|own| own.0 <= least && most <= own.1)
@@ -143,7 +146,8 @@ impl fmt::Display for Type {
     }
 }
 
-/// A scalar of a known type: a constant in a kernel, an argument, or what the interpreter computes with.
+/// A scalar of a known type: a constant in a kernel, an argument, or what the interpreter computes
+/// with.
 ///
 /// Equality is that of the bits, so `-0.0` differs from `0.0` and a NaN equals itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,8 @@
-//! Between which numbers an integer lies, by its form alone: `x[i] & 255` is none above 255, whatever the array holds.
+//! Between which numbers an integer lies, by its form alone: `x[i] & 255` is none above 255,
+//! whatever the array holds.
 //!
-//! Interval arithmetic over the operands, what the conditions of a choice say, and the range of the type where that would wrap.
+//! Interval arithmetic over the operands, what the conditions of a choice say, and the range of the
+//! type where that would wrap.
 
 pub(crate) mod numbers;
 pub(crate) mod span;
@@ -48,7 +50,8 @@ impl ValueRanges {
         }
     }
 
-    /// Lets `local` lie in `range`, both ends included, from here on: what is found out relies on it.
+    /// Lets `local` lie in `range`, both ends included, from here on: what is found out relies on
+    /// it.
     pub fn assume(&mut self, local: LocalId, range: Range) {
         self.known.locals.insert(local, Span::of(range));
     }
@@ -58,7 +61,8 @@ impl ValueRanges {
         self.known.iters.insert(iter, Span::of(range));
     }
 
-    /// Whether what `expr` computes, or converts an integer to, is a number of its type whatever its operands are: nothing wraps.
+    /// Whether what `expr` computes, or converts an integer to, is a number of its type whatever
+    /// its operands are: nothing wraps.
     pub fn is_exact(&self, kernel: &Kernel, expr: &Expr) -> bool {
         let extent = Extent::default();
         Numbers::new(kernel, &extent, &self.known).is_exact(expr)
@@ -178,7 +182,8 @@ mod tests {
         ranges.of_expr(&kernel, last?)
     }
 
-    /// Every operation on all pairs of numbers from some ranges of both types of eight bits, as the evaluator computes it.
+    /// Every operation on all pairs of numbers from some ranges of both types of eight bits, as the
+    /// evaluator computes it.
     #[test]
     fn results_lie_in_the_range_of_their_operation() {
         let ends = [-128, -7, -1, 0, 1, 3, 9, 127, 128, 255];

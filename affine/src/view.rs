@@ -1,28 +1,32 @@
 //! Views: other names for the elements of arrays.
 //!
-//! A view holds nothing. An access of a view stands in the kernel as one of its array, with the subscripts that
-//! [`delinearize_index`](AffineExpr::delinearize_index) makes of a collapsed one; every later stage knows arrays alone. What a [`View`] is kept for is the text, which
-//! shows an access by the view again as long as its subscripts have the form that the view gave them.
+//! A view holds nothing. An access of a view stands in the kernel as one of its array, with the
+//! subscripts that [`delinearize_index`](AffineExpr::delinearize_index) makes of a collapsed one;
+//! every later stage knows arrays alone. What a [`View`] is kept for is the text, which shows an
+//! access by the view again as long as its subscripts have the form that the view gave them.
 
 use crate::{
     Access, AffineExpr, AffineValues, ArrayId, BinaryOp, Expr, Kernel, Span, Subscript, Type,
 };
 
-/// `view c = collapse(a, [[0, 1], [2]])`: an array parameter of which neighbouring dimensions are one.
+/// `view c = collapse(a, [[0, 1], [2]])`: an array parameter of which neighbouring dimensions are
+/// one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
     /// Its name.
     pub name: String,
     /// The array parameter.
     pub array: ArrayId,
-    /// How many dimensions of the array each one of the view is made of, outermost first; none of them zero.
+    /// How many dimensions of the array each one of the view is made of, outermost first; none of
+    /// them zero.
     pub dimensions: Vec<usize>,
     /// Where it is declared.
     pub span: Span,
 }
 
 impl View {
-    /// The access of the view, as its name and subscripts, that stands in the kernel as `access`; `None` where none does.
+    /// The access of the view, as its name and subscripts, that stands in the kernel as `access`;
+    /// `None` where none does.
     pub fn shown(&self, kernel: &Kernel, access: &Access) -> Option<Vec<Subscript>> {
         let collapses = self.dimensions.iter().any(|it| *it > 1);
         if access.array != self.array || !collapses {
@@ -57,10 +61,12 @@ pub(crate) fn groups<'t, T>(lengths: &[usize], all: &'t [T]) -> Option<Vec<&'t [
     rest.is_empty().then_some(groups)
 }
 
-/// The subscripts in dimensions of the sizes `sizes` of the element that `subscript` names where they are one. `None` where a size but
-/// the outermost is a constant and not positive, or a number leaves 64 bits.
+/// The subscripts in dimensions of the sizes `sizes` of the element that `subscript` names where
+/// they are one. `None` where a size but the outermost is a constant and not positive, or a number
+/// leaves 64 bits.
 ///
-/// A subscript that is out of range is so here too: in the outermost dimension, or, if it is computed and negative, in an inner one.
+/// A subscript that is out of range is so here too: in the outermost dimension, or, if it is
+/// computed and negative, in an inner one.
 pub(crate) fn delinearized(
     kernel: &Kernel,
     subscript: &Subscript,
@@ -154,8 +160,9 @@ fn dividends(kernel: &Kernel, remainder: &Subscript) -> Vec<Subscript> {
     }
 }
 
-/// The subscript of an array that `subscript` names in a slice of it: `offset + subscript * stride`, in 64 bits if it is computed.
-/// `None` where a number leaves 64 bits.
+/// The subscript of an array that `subscript` names in a slice of it:
+/// `offset + subscript * stride`, in 64 bits if it is computed. `None` where a number leaves 64
+/// bits.
 pub(crate) fn sliced(
     kernel: &Kernel,
     subscript: &Subscript,

@@ -1,4 +1,5 @@
-//! Walks over kernels: nodes with the loops around them, accesses with what they do, the arrays that a call changes.
+//! Walks over kernels: nodes with the loops around them, accesses with what they do, the arrays
+//! that a call changes.
 
 use crate::{
     Access, AffineFor, ArrayId, Block, Combiner, Expr, Forall, IterId, Kernel, LocalId, Node,
@@ -106,7 +107,8 @@ pub struct AccessSite<'k> {
 }
 
 impl Node {
-    /// The blocks directly inside, in the order of the text; an `else` that is not there is an empty block.
+    /// The blocks directly inside, in the order of the text; an `else` that is not there is an
+    /// empty block.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> + Clone {
         let (first, second) = match self {
             Self::AffineFor(AffineFor { body, .. })
@@ -185,7 +187,8 @@ impl Node {
         })
     }
 
-    /// The expressions of the node itself, in order of evaluation: not those of nodes inside it, nor those in subscripts.
+    /// The expressions of the node itself, in order of evaluation: not those of nodes inside it,
+    /// nor those in subscripts.
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {
             Self::ScfFor(scf) => vec![&scf.lower, &scf.upper],
@@ -233,7 +236,8 @@ pub fn span_of<'k>(nodes: &'k [Node], iters: &[IterId]) -> &'k [Node] {
     span.unwrap_or_default()
 }
 
-/// Calls `visit` for every loop in `body` whose iterator `is_meant`, in the order of the text, with the loops around it, outermost first.
+/// Calls `visit` for every loop in `body` whose iterator `is_meant`, in the order of the text, with
+/// the loops around it, outermost first.
 pub fn walk_loops<'k>(
     body: &'k [Node],
     is_meant: &impl Fn(IterId) -> bool,
@@ -262,8 +266,8 @@ fn walk_loops_inside<'k>(
     }
 }
 
-/// Calls `visit` for every node of `body` and of the blocks inside, each before what it contains, with the loops around it,
-/// outermost first.
+/// Calls `visit` for every node of `body` and of the blocks inside, each before what it contains,
+/// with the loops around it, outermost first.
 pub fn walk<'k>(body: &'k [Node], visit: &mut impl FnMut(&'k Node, &[Loop<'k>])) {
     walk_inside(body, &mut Vec::new(), visit);
 }
@@ -284,7 +288,8 @@ fn walk_inside<'k>(
     }
 }
 
-/// Calls `visit` for every load that is made whenever `expr` is computed, but for those in subscripts.
+/// Calls `visit` for every load that is made whenever `expr` is computed, but for those in
+/// subscripts.
 pub fn for_each_sure_load<'k>(expr: &'k Expr, visit: &mut impl FnMut(&'k Access)) {
     match expr {
         Expr::Load(access) => visit(access),
@@ -331,7 +336,8 @@ pub fn declared_in(nodes: &[Node], local: LocalId) -> Option<&Expr> {
     })
 }
 
-/// Whether a turn of `body` may take longer than others, since a loop in it computes its bounds or its condition.
+/// Whether a turn of `body` may take longer than others, since a loop in it computes its bounds or
+/// its condition.
 pub fn has_computed_loops(body: &[Node]) -> bool {
     let mut any = false;
     walk(body, &mut |node, _| {
@@ -360,8 +366,8 @@ pub fn for_each_combiner<'k>(body: &'k [Node], visit: &mut impl FnMut(&'k Combin
     });
 }
 
-/// Calls `visit` for every load of `expr`, those inside subscripts included, in order of evaluation: a load after the loads
-/// in its subscripts.
+/// Calls `visit` for every load of `expr`, those inside subscripts included, in order of
+/// evaluation: a load after the loads in its subscripts.
 pub fn for_each_load<'k>(expr: &'k Expr, visit: &mut impl FnMut(&'k Access)) {
     for operand in expr.operands() {
         for_each_load(operand, visit);
@@ -372,7 +378,8 @@ pub fn for_each_load<'k>(expr: &'k Expr, visit: &mut impl FnMut(&'k Access)) {
     }
 }
 
-/// Calls `visit` for every load in the subscripts of `access`, in order of evaluation, not for `access` itself.
+/// Calls `visit` for every load in the subscripts of `access`, in order of evaluation, not for
+/// `access` itself.
 pub fn for_each_load_in_subscripts<'k>(access: &'k Access, visit: &mut impl FnMut(&'k Access)) {
     for subscript in &access.subscripts {
         match subscript {
@@ -382,8 +389,8 @@ pub fn for_each_load_in_subscripts<'k>(access: &'k Access, visit: &mut impl FnMu
     }
 }
 
-/// Calls `visit` for every load that the node itself makes, in order of evaluation, those in the subscripts of its places included.
-/// What an update reads of what it updates does not count.
+/// Calls `visit` for every load that the node itself makes, in order of evaluation, those in the
+/// subscripts of its places included. What an update reads of what it updates does not count.
 pub fn for_each_load_of<'k>(node: &'k Node, visit: &mut impl FnMut(&'k Access)) {
     for expr in node.expressions() {
         for_each_load(expr, visit);
@@ -422,8 +429,8 @@ pub fn reads(expr: &Expr, local: LocalId) -> bool {
     found
 }
 
-/// Calls `visit` for every local that the node itself reads, those in the subscripts of its places included. An update reads what it
-/// updates only for itself: that does not count.
+/// Calls `visit` for every local that the node itself reads, those in the subscripts of its places
+/// included. An update reads what it updates only for itself: that does not count.
 pub fn for_each_local_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
     for expr in node.expressions() {
         for_each_local(expr, visit);
@@ -433,7 +440,8 @@ pub fn for_each_local_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
     }
 }
 
-/// Every access of the kernel, in the order of the text and within a statement in order of evaluation.
+/// Every access of the kernel, in the order of the text and within a statement in order of
+/// evaluation.
 pub fn accesses(kernel: &Kernel) -> Vec<AccessSite<'_>> {
     let mut sites = Vec::new();
     walk(&kernel.body, &mut |node, loops| {
@@ -484,7 +492,8 @@ pub fn allocated_arrays(body: &[Node]) -> Vec<ArrayId> {
     allocated
 }
 
-/// The array parameters and fields of record parameters that a call may change: those that a statement writes and those that a forall merges into.
+/// The array parameters and fields of record parameters that a call may change: those that a
+/// statement writes and those that a forall merges into.
 pub fn written_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let params: BTreeSet<_> = kernel.array_params().collect();
     &arrays_written_in(&kernel.body) & &params

@@ -51,7 +51,8 @@ fn samples(ty: Type) -> Vec<Value> {
     fitting.map(|it| Value::integer(ty, it)).collect()
 }
 
-/// What C leaves open is not asked for: strew defines it, and `evaluate`'s own tests hold it to that.
+/// What C leaves open is not asked for: strew defines it, and `evaluate`'s own tests hold it to
+/// that.
 fn is_defined_in_c(op: BinaryOp, right: Value) -> bool {
     let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem);
     let shifts = matches!(op, BinaryOp::Shl | BinaryOp::Shr);

@@ -374,7 +374,8 @@ fn rows_of_a_collapsed_array_are_apart() {
     assert!(mixed[0].starts_with("i no"), "{mixed:?}");
 }
 
-/// An array that is as long as its caller's is so long in a witness that it has what both iterations access.
+/// An array that is as long as its caller's is so long in a witness that it has what both
+/// iterations access.
 #[test]
 fn flat_subscripts_have_witnesses() {
     let kernel = kernel(

@@ -1,5 +1,5 @@
-//! The examples of the indexing analysis of XLA that speak of maps and of their simplifier, each under its name. Where its pages
-//! print an answer that is wrong, the test says so and enumerates.
+//! The examples of the indexing analysis of XLA that speak of maps and of their simplifier, each
+//! under its name. Where its pages print an answer that is wrong, the test says so and enumerates.
 
 use strew_affine::indexing::{IndexingMap, parse_map};
 
@@ -52,7 +52,8 @@ mod notation {
     #[test]
     fn broadcast_of_the_introduction() {
         stands("(i, j, k) -> (j), domain: i in [0, 9], j in [0, 19], k in [0, 29]");
-        // The page says `i in [0, 10]`, but `tensor<10x20x30xf32>` has indices up to 9 and bounds are inclusive.
+        // The page says `i in [0, 10]`, but `tensor<10x20x30xf32>` has indices up to 9 and bounds
+        // are inclusive.
         let printed = map("(i, j, k) -> (j), domain: i in [0, 10], j in [0, 20], k in [0, 30]");
         let indices =
             (0..10_i64).flat_map(|i| (0..20).flat_map(move |j| (0..30).map(move |k| [i, j, k])));
@@ -79,7 +80,8 @@ mod notation {
 
     #[test]
     fn bounds_of_a_runtime_offset() {
-        // The page says that an offset is at most `tensor_size - slice_size - 1`; its own example has 258 - 32 = 226.
+        // The page says that an offset is at most `tensor_size - slice_size - 1`; its own example
+        // has 258 - 32 = 226.
         let last = (0..258).filter(|offset| offset + 31 < 258).max();
         assert_eq!(last, Some(226));
     }
@@ -166,7 +168,8 @@ mod operations {
 
     #[test]
     fn slice_with_the_bounds_of_the_operand() {
-        // The bounds of the first page, `[3, 19] x [0, 49]`, are tightened to the elements that are read.
+        // The bounds of the first page, `[3, 19] x [0, 49]`, are tightened to the elements that are
+        // read.
         simplifies_to(
             "(d0, d1, d2) -> (d0 - 5, (d1 - 3) floordiv 7, d2 floordiv 2), domain: d0 in [5, 9], d1 in [3, 19], d2 in [0, 49], (d1 - 3) mod 7 in [0, 0], d2 mod 2 in [0, 0]",
             "(d0, d1, d2) -> (d0 - 5, (d1 - 3) floordiv 7, d2 floordiv 2), domain: d0 in [5, 9], d1 in [3, 17], d2 in [0, 48], (d1 - 3) mod 7 in [0, 0], d2 mod 2 in [0, 0]",
@@ -351,7 +354,8 @@ mod simplifier {
             "(d0, d1) -> (-(-11d0 - d1 + 109) floordiv 11 + 9), domain: d0 in [0, 9], d1 in [0, 10]",
             "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 10]",
         );
-        // A sign that spoke of the brackets alone would give another map: the page's answer settles how it is read.
+        // A sign that spoke of the brackets alone would give another map: the page's answer settles
+        // how it is read.
         let of_brackets = map(
             "(d0, d1) -> ((-(-11d0 - d1 + 109)) floordiv 11 + 9), domain: d0 in [0, 9], d1 in [0, 10]",
         );

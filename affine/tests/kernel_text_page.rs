@@ -1,4 +1,5 @@
-//! The examples of `docs/kernel_text.md` are what the page says they are, and its list of reserved words is the grammar's.
+//! The examples of `docs/kernel_text.md` are what the page says they are, and its list of reserved
+//! words is the grammar's.
 
 use strew_affine::{text, verify::verify};
 

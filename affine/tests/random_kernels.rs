@@ -1,4 +1,5 @@
-//! Random kernels: each verifies, prints as text that reads back to itself, and means the same in every order of its foralls.
+//! Random kernels: each verifies, prints as text that reads back to itself, and means the same in
+//! every order of its foralls.
 
 use proptest::prelude::*;
 use strew_affine::interpret::{Argument, ForallOrder, interpret};
@@ -12,7 +13,8 @@ use strew_affine::{
 
 const SIZE: i64 = 7;
 
-/// Draws a kernel; the ids are given in the order of the text, as the parser gives them, unless `shuffled`.
+/// Draws a kernel; the ids are given in the order of the text, as the parser gives them, unless
+/// `shuffled`.
 struct Generator {
     seed: u64,
     kernel: Kernel,

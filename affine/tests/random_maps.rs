@@ -1,5 +1,5 @@
-//! Random indexing maps: each prints as text that reads back, and its simplified form is equal at every point, no larger, and
-//! stays as it is when it is simplified again.
+//! Random indexing maps: each prints as text that reads back, and its simplified form is equal at
+//! every point, no larger, and stays as it is when it is simplified again.
 
 use strew_affine::indexing::{
     Constraint, Declaration, Emptiness, IndexExpr, IndexingError, IndexingMap, Interval, Variable,

@@ -1,5 +1,6 @@
-//! Dependences of random nests against the runs of the interpreter: every pair of touches of one cell is covered by a dependence, and every
-//! witness happens. `STREW_NESTS=5000` in the environment checks that many.
+//! Dependences of random nests against the runs of the interpreter: every pair of touches of one
+//! cell is covered by a dependence, and every witness happens. `STREW_NESTS=5000` in the
+//! environment checks that many.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;

@@ -23,7 +23,8 @@ impl Random {
 /// Dimensions and existentials lie in `-EDGE..=EDGE`.
 const EDGE: i64 = 3;
 
-/// Rows over dimensions and existentials, kept apart from the library's so that the enumeration is independent of it.
+/// Rows over dimensions and existentials, kept apart from the library's so that the enumeration is
+/// independent of it.
 #[derive(Clone, Debug)]
 struct Rows {
     dimensions: usize,

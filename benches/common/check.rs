@@ -7,8 +7,8 @@ const TOLERANCE: f64 = 1e-9;
 const TOLERANCE_OF_SINGLES: f64 = 2e-3;
 
 /// # Errors
-/// The first element that differs: floats by more than another order of additions explains, or in any bit where results are to be
-/// `exact`.
+/// The first element that differs: floats by more than another order of additions explains, or in
+/// any bit where results are to be `exact`.
 pub(crate) fn agree(expected: &[Elements], found: &[Elements], exact: bool) -> Result<(), String> {
     if expected.len() != found.len() {
         return Err("another number of outputs".to_owned());

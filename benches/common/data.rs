@@ -185,7 +185,8 @@ impl Problem {
         arguments.find(|(it, _)| *it == name).map(|(_, it)| it)
     }
 
-    /// A call of `kernel` on these inputs and on `outputs`, which stand for those of the problem in their order.
+    /// A call of `kernel` on these inputs and on `outputs`, which stand for those of the problem in
+    /// their order.
     pub(crate) fn bind<'a>(&'a self, kernel: &Kernel, outputs: &'a mut [Elements]) -> Bind<'a> {
         let mut outputs = outputs.iter_mut();
         let mut call = kernel.bind();

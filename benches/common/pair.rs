@@ -1,5 +1,6 @@
-//! What two threads are for each other at a moment. On a virtual machine they may be those of one core, or of two that are near or far, and
-//! that changes while a bench runs: what two threads can gain changes with it.
+//! What two threads are for each other at a moment. On a virtual machine they may be those of one
+//! core, or of two that are near or far, and that changes while a bench runs: what two threads can
+//! gain changes with it.
 
 use crate::statistics::Spread;
 use std::hint::{black_box, spin_loop};

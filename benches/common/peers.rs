@@ -1,4 +1,5 @@
-//! The C peers: a process of their own, which gets the data once and runs a loop whenever it is told to.
+//! The C peers: a process of their own, which gets the data once and runs a loop whenever it is
+//! told to.
 
 use crate::data::{Elements, Problem, Value};
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};

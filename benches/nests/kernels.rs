@@ -5,7 +5,8 @@
 pub(crate) enum Contents {
     /// Anything from 0 to 1.
     Any,
-    /// The same, and square matrices have a diagonal that outweighs their rows: they can be decomposed, and solved for.
+    /// The same, and square matrices have a diagonal that outweighs their rows: they can be
+    /// decomposed, and solved for.
     Dominant,
 }
 
@@ -17,8 +18,9 @@ pub(crate) struct Nest {
     pub(crate) function: &'static str,
     pub(crate) source: &'static str,
     pub(crate) contents: Contents,
-    /// The scalars, in their order, that make all arrays together about as large as the first cache, the second, and much more; for
-    /// kernels that do much with each element no more than take a second or two.
+    /// The scalars, in their order, that make all arrays together about as large as the first
+    /// cache, the second, and much more; for kernels that do much with each element no more than
+    /// take a second or two.
     pub(crate) scalars: [&'static [f64]; 3],
 }
 

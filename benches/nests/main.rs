@@ -1,7 +1,8 @@
-//! strew against serial C over affine nests: the kernels of `tests/nests`, in the first cache, in the second and in memory.
+//! strew against serial C over affine nests: the kernels of `tests/nests`, in the first cache, in
+//! the second and in memory.
 //!
-//! `cargo bench --bench nests` measures all cells, in which C by several compilers and strew in its modes take turns, and prints one
-//! table and what follows from it. `-- --help` lists the flags.
+//! `cargo bench --bench nests` measures all cells, in which C by several compilers and strew in its
+//! modes take turns, and prints one table and what follows from it. `-- --help` lists the flags.
 
 #![forbid(unsafe_code)]
 
@@ -79,8 +80,8 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// The kernels in C: as `cc` compiles them for this processor, the same with vectors no wider than strew's, by clang where it has
-/// Polly, and as they are written; and in Rust.
+/// The kernels in C: as `cc` compiles them for this processor, the same with vectors no wider than
+/// strew's, by clang where it has Polly, and as they are written; and in Rust.
 fn units() -> Vec<Unit> {
     let nests = Unit::new(&["nests.c"]);
     let mut units = vec![

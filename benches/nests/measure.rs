@@ -67,7 +67,8 @@ impl Measurement {
     }
 }
 
-/// What is run so often that it takes about as long as this counts as one round: clocks and pipes cost nothing then.
+/// What is run so often that it takes about as long as this counts as one round: clocks and pipes
+/// cost nothing then.
 const ROUND: Duration = Duration::from_millis(2);
 
 struct Bench<'p> {
@@ -122,8 +123,8 @@ impl<'p> Bench<'p> {
         })
     }
 
-    /// Runs every variant and compares what it computes with the loop as it was written, rounding where it says so; the times are
-    /// those of a second run.
+    /// Runs every variant and compares what it computes with the loop as it was written, rounding
+    /// where it says so; the times are those of a second run.
     fn check(&mut self) -> Result<Vec<(Variant, f64)>, String> {
         let mut variants = Vec::new();
         let plain = self.run(Variant::PLAIN, 1)?;
@@ -148,8 +149,8 @@ impl<'p> Bench<'p> {
         Ok(variants)
     }
 
-    /// Nanoseconds of a run, the mean of some. Before each the outputs are set and all inputs are read, so that each begins with the
-    /// same state of the caches.
+    /// Nanoseconds of a run, the mean of some. Before each the outputs are set and all inputs are
+    /// read, so that each begins with the same state of the caches.
     fn run(&mut self, variant: Variant, repeats: usize) -> Result<Option<f64>, String> {
         let (mode, threads) = match variant {
             Variant::Peer(way) => {

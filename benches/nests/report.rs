@@ -18,7 +18,8 @@ pub(crate) fn line(measurement: &Measurement) -> String {
     text
 }
 
-/// As Markdown: all cells, and how much faster than `cc` each variant is on average. `peak` is in operations a nanosecond.
+/// As Markdown: all cells, and how much faster than `cc` each variant is on average. `peak` is in
+/// operations a nanosecond.
 pub(crate) fn report(measurements: &[Measurement], peak: Option<f64>) -> String {
     let names = Variant::ALL.map(|it| it.name()).join(" / cc | ");
     let columns = "--:|".repeat(Variant::ALL.len() + 1);

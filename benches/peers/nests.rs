@@ -1,4 +1,5 @@
-//! The kernels of tests/nests for one thread, as they are written in Rust: a library that the peers are linked with.
+//! The kernels of tests/nests for one thread, as they are written in Rust: a library that the peers
+//! are linked with.
 
 #[path = "nests/arguments.rs"]
 mod arguments;

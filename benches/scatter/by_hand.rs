@@ -1,4 +1,5 @@
-//! What an expert writes by hand with rayon: one private buffer a thread, then one pass that adds them up.
+//! What an expert writes by hand with rayon: one private buffer a thread, then one pass that adds
+//! them up.
 
 use crate::THREADS;
 use crate::data::{Elements, Problem, Slice, Value};

@@ -1,4 +1,5 @@
-//! The cells, chosen once: kernel, type of what is updated, bytes of all outputs, and order of the keys.
+//! The cells, chosen once: kernel, type of what is updated, bytes of all outputs, and order of the
+//! keys.
 
 /// `x8` behind a type: rows of eight. K08 is two kernels, forward and backward.
 const NAMES: &[&str] = &[

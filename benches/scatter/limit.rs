@@ -12,8 +12,9 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Every input is read; private memory is written and read once (bins, or copies that are filled and merged); outputs are read and
-    /// written once, however often an update comes back to a cache line.
+    /// Every input is read; private memory is written and read once (bins, or copies that are
+    /// filled and merged); outputs are read and written once, however often an update comes back to
+    /// a cache line.
     pub(crate) fn of(measurement: &Measurement, record: &Record) -> Self {
         let (inputs, outputs) = measurement.bytes;
         let (inputs, outputs) = (inputs as u64, outputs as u64);

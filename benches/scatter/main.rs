@@ -1,7 +1,9 @@
-//! strew against what there is, over a grid of cells: twelve kernels, orders of keys, sizes of outputs, types.
+//! strew against what there is, over a grid of cells: twelve kernels, orders of keys, sizes of
+//! outputs, types.
 //!
-//! `cargo bench --bench scatter` measures all cells, in which serial C, OpenMP, rayon by hand and strew in its modes and strategies
-//! take turns, runs the worst ten again, and prints one table and what follows from it. `-- --help` lists the flags.
+//! `cargo bench --bench scatter` measures all cells, in which serial C, OpenMP, rayon by hand and
+//! strew in its modes and strategies take turns, runs the worst ten again, and prints one table and
+//! what follows from it. `-- --help` lists the flags.
 
 #![forbid(unsafe_code)]
 

@@ -25,7 +25,8 @@ pub(crate) struct Effort {
 /// What takes so many times as long as the quickest is in no more rounds than there have to be.
 const SLOW: f64 = 4.0;
 
-/// Shorter runs than this are repeated, and the middle of them counts: threads that have slept take part of one to wake up.
+/// Shorter runs than this are repeated, and the middle of them counts: threads that have slept take
+/// part of one to wake up.
 const SHORT: f64 = 10e6;
 
 /// How often at most.
@@ -155,8 +156,8 @@ impl<'p> Bench<'p> {
         })
     }
 
-    /// Runs every variant once and compares what they compute with the first one that runs: C where there is a compiler, else strew's
-    /// serial strategy.
+    /// Runs every variant once and compares what they compute with the first one that runs: C where
+    /// there is a compiler, else strew's serial strategy.
     fn first_round(&mut self) -> Result<Vec<Measured>, String> {
         let mut expected: Option<Vec<Elements>> = None;
         let mut variants = Vec::new();
@@ -199,7 +200,8 @@ impl<'p> Bench<'p> {
         Ok(Spread::of(times).map(|it| it.median))
     }
 
-    /// Sets the outputs, reads all inputs, so that each run begins with the same state of the caches, and runs.
+    /// Sets the outputs, reads all inputs, so that each run begins with the same state of the
+    /// caches, and runs.
     fn run(&mut self, variant: Variant) -> Result<Option<Run>, String> {
         if let Variant::C(way) = variant {
             let Some(peers) = &mut self.peers else {
@@ -231,7 +233,8 @@ impl<'p> Bench<'p> {
         })
     }
 
-    /// `None` where the strategy that is asked for does not run, since the loop or its schedule has no use for it.
+    /// `None` where the strategy that is asked for does not run, since the loop or its schedule has
+    /// no use for it.
     fn run_strew(&mut self, variant: Variant) -> Result<Option<Run>, String> {
         let Variant::Strew {
             strategy,

@@ -54,7 +54,8 @@ impl Measurement {
         self.quickest(Variant::strategies())
     }
 
-    /// How many times as long as the best strategy does the one take that was found; 1 or little less where it is the same.
+    /// How many times as long as the best strategy does the one take that was found; 1 or little
+    /// less where it is the same.
     pub(crate) fn regret(&self) -> Option<f64> {
         let ratio = self.ratio(Variant::STABLE, self.best_strategy()?)?;
         Some(ratio.median)
@@ -65,7 +66,8 @@ impl Measurement {
         self.find(Variant::STABLE)?.record
     }
 
-    /// The share of the bandwidth limit that strew reaches as it comes, for outputs beyond the caches.
+    /// The share of the bandwidth limit that strew reaches as it comes, for outputs beyond the
+    /// caches.
     pub(crate) fn share_of_limit(&self, bandwidth: Bandwidth) -> Option<f64> {
         let least = Traffic::of(self, &self.record()?).time(bandwidth);
         let each = self.each(Variant::STABLE)?.median;

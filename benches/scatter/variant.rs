@@ -5,8 +5,8 @@ use crate::way::Way;
 use std::time::Duration;
 use strew::{Mode, Strategy};
 
-/// The threads of OpenMP look out for more work for some milliseconds, on the processor that what runs next may need: so long is waited for
-/// them to sleep.
+/// The threads of OpenMP look out for more work for some milliseconds, on the processor that what
+/// runs next may need: so long is waited for them to sleep.
 const AT_REST: Duration = Duration::from_millis(15);
 
 /// A way to run a cell.
@@ -60,8 +60,8 @@ impl Variant {
     pub(crate) const EXACT: Self = Self::auto(Mode::Exact, THREADS);
     pub(crate) const EXACT_1: Self = Self::auto(Mode::Exact, 1);
 
-    /// Those that every cell has where they can be had, in the order in which they take turns. The first are serial: the others are
-    /// compared with them.
+    /// Those that every cell has where they can be had, in the order in which they take turns. The
+    /// first are serial: the others are compared with them.
     pub(crate) const ALL: [Self; 11] = [
         Self::CC,
         Self::SERIAL,

@@ -77,7 +77,8 @@ pub struct Name {
 pub struct TypeName {
     /// In the order of the source.
     pub words: Vec<Specifier>,
-    /// The `*`s behind the words, where no name follows (casts, `sizeof`, unnamed parameters, what a function returns).
+    /// The `*`s behind the words, where no name follows (casts, `sizeof`, unnamed parameters, what
+    /// a function returns).
     pub pointers: Vec<Pointer>,
     /// The lengths behind the words, where no name follows.
     pub lengths: Vec<Length>,
@@ -187,7 +188,8 @@ pub struct Assertion {
     pub span: Span,
 }
 
-/// `#pragma strew declare reduction(name : type : value) identity(neutral)`, as the functions that it stands for.
+/// `#pragma strew declare reduction(name : type : value) identity(neutral)`, as the functions that
+/// it stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reduction {
     /// `type name(type a, type b) { return value; }`
@@ -207,7 +209,8 @@ pub struct Declarator {
     pub name: Name,
     /// One for each dimension of an array.
     pub lengths: Vec<Length>,
-    /// What stands behind `=`; with [`ExprKind::Compound`] the only place of [`ExprKind::Braced`] besides itself.
+    /// What stands behind `=`; with [`ExprKind::Compound`] the only place of [`ExprKind::Braced`]
+    /// besides itself.
     pub initial: Option<Expr>,
     /// All of it.
     pub span: Span,

@@ -1,7 +1,8 @@
-//! Braces that nobody closed, or that close nothing: reported once where they are, and mended, so that the functions behind them
-//! can be read.
+//! Braces that nobody closed, or that close nothing: reported once where they are, and mended, so
+//! that the functions behind them can be read.
 //!
-//! Which brace lacks its partner is told by the indentation, as people do. Nothing is looked at where all braces match.
+//! Which brace lacks its partner is told by the indentation, as people do. Nothing is looked at
+//! where all braces match.
 
 use crate::diagnostic::{Diagnostics, Label};
 use crate::preprocess::Spanned;

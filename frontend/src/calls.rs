@@ -1,8 +1,9 @@
 //! Which functions of a file call which.
 //!
-//! A call is replaced by the body of the function called, so that no function may come to call itself. Every function becomes a
-//! kernel, except for a `static` one, or one that is called and returns a structure, which no kernel can: that is part of its
-//! callers alone. Where all are `static`, those become kernels that no other calls.
+//! A call is replaced by the body of the function called, so that no function may come to call
+//! itself. Every function becomes a kernel, except for a `static` one, or one that is called and
+//! returns a structure, which no kernel can: that is part of its callers alone. Where all are
+//! `static`, those become kernels that no other calls.
 
 use crate::ast::{Function, Name, Prototype, Specifier};
 use crate::diagnostic::{Diagnostics, Label};

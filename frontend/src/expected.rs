@@ -62,8 +62,8 @@ const STATEMENT: &[&str] = &[
     "#pragma strew",
 ];
 
-/// Each group of tokens has a name of its own, which says more than its members do, and a sign by which it is known; the first
-/// group that is there hides its members from the later ones.
+/// Each group of tokens has a name of its own, which says more than its members do, and a sign by
+/// which it is known; the first group that is there hides its members from the later ones.
 const GROUPS: [(&str, &str, &[&[&str]]); 4] = [
     ("a statement", "for", &[STATEMENT, EXPRESSION, SPECIFIER]),
     ("an expression", "number", &[EXPRESSION]),

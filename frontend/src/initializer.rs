@@ -1,6 +1,7 @@
 //! Initial values in braces: which number each value is for.
 //!
-//! C lets inner braces be left out: values then fill the numbers one after the other. Numbers for which there is no value are 0.
+//! C lets inner braces be left out: values then fill the numbers one after the other. Numbers for
+//! which there is no value are 0.
 
 use crate::ast::{Designator, Element, Expr, ExprKind};
 use crate::constant;
@@ -36,7 +37,8 @@ pub(crate) fn scalar(initial: &Expr) -> Option<&Expr> {
     }
 }
 
-/// The values of an array of numbers with these lengths, of which the first is found when it is absent.
+/// The values of an array of numbers with these lengths, of which the first is found when it is
+/// absent.
 pub(crate) fn elements<'e>(
     initial: &'e Expr,
     lengths: &mut [Option<i64>],
@@ -49,7 +51,8 @@ pub(crate) fn elements<'e>(
     Ok(given.into_iter().map(subscripts).collect())
 }
 
-/// The subscripts of the element at a position, behind which stand so many of each dimension but the first.
+/// The subscripts of the element at a position, behind which stand so many of each dimension but
+/// the first.
 pub(crate) fn unravelled(position: u64, inner: &[i64]) -> Vec<i64> {
     let mut rest = position;
     let mut subscripts = Vec::with_capacity(inner.len() + 1);
@@ -63,8 +66,9 @@ pub(crate) fn unravelled(position: u64, inner: &[i64]) -> Vec<i64> {
     subscripts
 }
 
-/// The values of an array with these lengths, or of a single element when there are none. The first length is found when it is
-/// absent. What is no list in braces can be a structure, which `structure_of` says.
+/// The values of an array with these lengths, or of a single element when there are none. The first
+/// length is found when it is absent. What is no list in braces can be a structure, which
+/// `structure_of` says.
 pub(crate) fn numbers<'e>(
     initial: &'e Expr,
     lengths: &mut [Option<i64>],
@@ -144,7 +148,8 @@ impl<'t> Object<'t> {
         }
     }
 
-    /// Part number `index` of it, and the position of its first number; `None` beyond the end, and of a number.
+    /// Part number `index` of it, and the position of its first number; `None` beyond the end, and
+    /// of a number.
     fn child(self, index: u64) -> Option<(Self, u64)> {
         if let Some((length, lengths)) = self.lengths.split() {
             let row = Self { lengths, ..self };
@@ -164,7 +169,8 @@ impl<'t> Object<'t> {
     }
 }
 
-/// Where the next value goes: an object, the position of its first number, and the part of it that is next.
+/// Where the next value goes: an object, the position of its first number, and the part of it that
+/// is next.
 #[derive(Clone, Copy)]
 struct Level<'t> {
     object: Object<'t>,

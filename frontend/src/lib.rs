@@ -1,10 +1,12 @@
 //! From C source text to kernels.
 //!
-//! [`compile`] goes the whole way: tokens, macros and directives, the syntax tree, names, and the kernel of every function. The
-//! kernel means exactly what the C function means, with what C leaves open defined; statements that are reductions are
-//! marked as such, loops and subscripts that are affine are affine, and each of these is proved, never assumed.
+//! [`compile`] goes the whole way: tokens, macros and directives, the syntax tree, names, and the
+//! kernel of every function. The kernel means exactly what the C function means, with what C leaves
+//! open defined; statements that are reductions are marked as such, loops and subscripts that are
+//! affine are affine, and each of these is proved, never assumed.
 //!
-//! What is wrong with a source text is a list of [`Diagnostic`]s: data with spans, for somebody else to show.
+//! What is wrong with a source text is a list of [`Diagnostic`]s: data with spans, for somebody
+//! else to show.
 
 #![forbid(unsafe_code)]
 
@@ -86,26 +88,28 @@ pub struct Pragma {
 
 /// The kernels of a source file, one for each function, and everything there is to say about it.
 ///
-/// A `static` function is part of its callers and no kernel of its own, but in a file of such functions alone, where those are that no other calls.
+/// A `static` function is part of its callers and no kernel of its own, but in a file of such
+/// functions alone, where those are that no other calls.
 ///
 /// There are kernels only if none of the diagnostics is an error.
 ///
-/// A kernel may assume something of its parameters, where that keeps a loop or a subscript affine which would not be for all
-/// parameters: that no sum in a machine integer wraps, for instance. For other parameters [`compile_exact`] makes the same
-/// kernels without assumptions.
+/// A kernel may assume something of its parameters, where that keeps a loop or a subscript affine
+/// which would not be for all parameters: that no sum in a machine integer wraps, for instance. For
+/// other parameters [`compile_exact`] makes the same kernels without assumptions.
 pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
     compile_with(source, &[], true)
 }
 
-/// The same as [`compile`], for all parameters: what is affine only for some of them is computed as C computes it.
+/// The same as [`compile`], for all parameters: what is affine only for some of them is computed as
+/// C computes it.
 ///
 /// A pragma about a loop that only counts under assumptions is left out.
 pub fn compile_exact(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
     compile_with(source, &[], false)
 }
 
-/// The same as [`compile`] or, without assumptions, as [`compile_exact`], for a host that gives the combiners `host`: the file declares
-/// each as a function of two numbers without a body.
+/// The same as [`compile`] or, without assumptions, as [`compile_exact`], for a host that gives the
+/// combiners `host`: the file declares each as a function of two numbers without a body.
 pub fn compile_with(
     source: &str,
     host: &[Combiner],

@@ -175,7 +175,8 @@ fn round_off(bits: u128, drop: u32) -> u128 {
     kept + u128::from(rest > half || (rest == half && kept & 1 == 1))
 }
 
-/// Exact when the result is representable: each step multiplies by a power of two within the range of exponents.
+/// Exact when the result is representable: each step multiplies by a power of two within the range
+/// of exponents.
 fn times_power_of_two(mut value: f64, mut exponent: i64) -> f64 {
     while exponent != 0 && value != 0.0 && value.is_finite() {
         let step = exponent.clamp(-1000, 1000);

@@ -1,10 +1,12 @@
 //! From tokens to the syntax tree.
 //!
-//! The file is cut into its top-level items by counting brackets, and each is parsed by itself: a mistake in one function cannot
-//! spoil the next. Inside a function the grammar recovers at parameters, statements and blocks.
+//! The file is cut into its top-level items by counting brackets, and each is parsed by itself: a
+//! mistake in one function cannot spoil the next. Inside a function the grammar recovers at
+//! parameters, statements and blocks.
 //!
-//! Everything that later stages do by recursion is bounded here: brackets are counted before the parser runs, and the depth of
-//! the tree while it grows, since long chains of operators nest without any bracket.
+//! Everything that later stages do by recursion is bounded here: brackets are counted before the
+//! parser runs, and the depth of the tree while it grows, since long chains of operators nest
+//! without any bracket.
 
 use crate::ast::{
     Assertion, Declaration, File, Function, Name, Parameter, Prototype, Reduction, TypeName,
@@ -40,7 +42,8 @@ lalrpop_util::lalrpop_mod!(
 const DEPTH_LIMIT: usize = 200;
 /// How many statements may contain each other.
 const STATEMENT_DEPTH_LIMIT: usize = 100;
-/// How many tokens may follow each other without a semicolon or brace: bounds the parser's stack and what recovery tries.
+/// How many tokens may follow each other without a semicolon or brace: bounds the parser's stack
+/// and what recovery tries.
 const STATEMENT_LIMIT: usize = 10_000;
 
 /// What stands at the top of a file.
@@ -113,7 +116,8 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
     file
 }
 
-/// The tokens without declarations of reductions inside of braces: the grammar would miss a semicolon there.
+/// The tokens without declarations of reductions inside of braces: the grammar would miss a
+/// semicolon there.
 fn without_misplaced<'a>(
     tokens: Vec<Spanned<'a>>,
     diagnostics: &mut Diagnostics,

@@ -1,4 +1,5 @@
-//! Everything the front end can object to, by area: what is wrong as data, and beside it the words for it.
+//! Everything the front end can object to, by area: what is wrong as data, and beside it the words
+//! for it.
 
 mod call;
 mod control_flow;

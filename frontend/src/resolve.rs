@@ -56,7 +56,8 @@ impl Symbols {
         self.declarations.len()
     }
 
-    /// Whether `=` assigns it after its declaration, rather than steps and compound assignments alone.
+    /// Whether `=` assigns it after its declaration, rather than steps and compound assignments
+    /// alone.
     pub(crate) fn is_replaced(&self, DeclarationId(index): DeclarationId) -> bool {
         let declared = self.declarations.get(index);
         declared.is_some_and(|it| it.is_replaced)
@@ -130,7 +131,8 @@ pub(crate) fn resolve(
     symbols
 }
 
-/// Resolves the names of what the file declares as reductions: of each the combiner, and the identity.
+/// Resolves the names of what the file declares as reductions: of each the combiner, and the
+/// identity.
 pub(crate) fn reductions(
     reductions: &mut [Reduction],
     globals: &Globals,
@@ -142,7 +144,8 @@ pub(crate) fn reductions(
     resolved.collect()
 }
 
-/// More unknown names than this are reported without a proposal, each of which takes a look at every visible name.
+/// More unknown names than this are reported without a proposal, each of which takes a look at
+/// every visible name.
 const PROPOSALS: usize = 20;
 
 struct Resolver<'d> {
@@ -353,8 +356,8 @@ impl Resolver<'_> {
                     expr.kind = ExprKind::Constant(value);
                 }
             }
-            // Functions have a name space of their own here: the lowering says what is wrong with a call.
-            // Its arguments go with it.
+            // Functions have a name space of their own here: the lowering says what is wrong with a
+            // call. Its arguments go with it.
             ExprKind::Call(function, arguments) if self.is_of_library(function) => {
                 self.symbols.calls.push(function.clone());
                 arguments.iter_mut().for_each(|it| self.handed_out(it));
@@ -432,7 +435,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whoever has the address of a number or a structure may change it. That of a pointer or of an array is not taken.
+    /// Whoever has the address of a number or a structure may change it. That of a pointer or of an
+    /// array is not taken.
     fn address_taken(&mut self, operand: &mut Expr) {
         self.place(operand, false);
         if matches!(self.shape(operand), Shape::Scalar(_) | Shape::Structure(_)) {
@@ -440,7 +444,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// A function that no kernel can call would set what it has the address of, so that nothing is to be said about that.
+    /// A function that no kernel can call would set what it has the address of, so that nothing is
+    /// to be said about that.
     fn handed_out(&mut self, argument: &mut Expr) {
         if let ExprKind::Unary(UnaryOp::AddressOf, operand) = &mut argument.kind
             && let Some(name) = operand.as_name()

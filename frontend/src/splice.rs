@@ -1,4 +1,5 @@
-//! Source lines joined: a backslash at the end of a line makes it and the next one a single line, even inside of a word.
+//! Source lines joined: a backslash at the end of a line makes it and the next one a single line,
+//! even inside of a word.
 
 use bumpalo::Bump;
 use std::borrow::Cow;
@@ -10,7 +11,8 @@ use strew_affine::Span;
 #[derive(Debug)]
 pub(crate) struct Spliced<'s> {
     text: Cow<'s, str>,
-    /// For each joint, where it is in the joined text and how many bytes were left out up to there; ascending.
+    /// For each joint, where it is in the joined text and how many bytes were left out up to there;
+    /// ascending.
     joints: Vec<(usize, usize)>,
     /// Where each line of the source begins, once somebody asks for one.
     lines: OnceCell<Vec<usize>>,
@@ -75,7 +77,8 @@ impl<'s> Spliced<'s> {
     }
 }
 
-/// What stands before and behind the first backslash that ends a line; blanks behind it do not count, as in other compilers.
+/// What stands before and behind the first backslash that ends a line; blanks behind it do not
+/// count, as in other compilers.
 fn next_joint(text: &str) -> Option<(&str, &str)> {
     let mut from = 0;
     loop {

@@ -1,8 +1,10 @@
-//! Structures: members that are numbers, arrays of constant length or structures, and where they are.
+//! Structures: members that are numbers, arrays of constant length or structures, and where they
+//! are.
 //!
-//! Below all names and subscripts a structure is a list of *fields*, one for each member that holds numbers, called by the names on
-//! the way to it: `pos.x`. A field has the lengths of all arrays on that way. The *numbers* of a structure are the elements of its
-//! fields, in the order of the members.
+//! Below all names and subscripts a structure is a list of *fields*, one for each member that holds
+//! numbers, called by the names on the way to it: `pos.x`. A field has the lengths of all arrays on
+//! that way. The *numbers* of a structure are the elements of its fields, in the order of the
+//! members.
 
 use std::rc::Rc;
 use strew_affine::Type;
@@ -175,7 +177,8 @@ impl Structure {
         None
     }
 
-    /// What may be meant by `name`, which is no member: the one that is spelled most like it, or any.
+    /// What may be meant by `name`, which is no member: the one that is spelled most like it, or
+    /// any.
     pub(crate) fn instead_of(&self, name: &str) -> Vec<String> {
         let members = || self.members.iter().map(|it| it.name.as_str());
         match nearest(name, members()) {

@@ -1,7 +1,8 @@
 //! The tokens of the language.
 //!
-//! Words that C and its common extensions know and the grammar does not are tokens too ([`Token::Reserved`]), so that
-//! [`crate::extensions`] can name them instead of taking them for identifiers.
+//! Words that C and its common extensions know and the grammar does not are tokens too
+//! ([`Token::Reserved`]), so that [`crate::extensions`] can name them instead of taking them for
+//! identifiers.
 
 use logos::Logos;
 use std::fmt;
@@ -269,11 +270,13 @@ pub(crate) enum Token<'a> {
     StaticAssert,
     /// The text of a `#pragma strew` line; no source text is this token.
     Pragma(&'a str),
-    /// `declare reduction` in a `#pragma strew` line, whose other words are tokens of their own behind it; no source text is this token.
+    /// `declare reduction` in a `#pragma strew` line, whose other words are tokens of their own
+    /// behind it; no source text is this token.
     DeclareReduction,
     /// `identity` in such a line; no source text is this token.
     Identity,
-    /// Stands where an expression was refused, so that what is around it can be parsed; no source text is this token.
+    /// Stands where an expression was refused, so that what is around it can be parsed; no source
+    /// text is this token.
     Refused,
     /// Stands where a lexical error was reported, so that the parser can recover behind it.
     Invalid,

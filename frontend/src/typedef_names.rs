@@ -1,8 +1,9 @@
 //! Between lexer and parser: which identifiers are names of types.
 //!
-//! `T * x;` is a declaration or a product, depending on what `T` is; C's grammar needs to know. This stage follows the scopes
-//! and the `typedef`s of the token stream and turns every use of such a name into a token of its own. A name is *declared*
-//! where a type stands in front of it, with nothing but `*` and qualifiers in between, or a comma in a declaration.
+//! `T * x;` is a declaration or a product, depending on what `T` is; C's grammar needs to know.
+//! This stage follows the scopes and the `typedef`s of the token stream and turns every use of such
+//! a name into a token of its own. A name is *declared* where a type stands in front of it, with
+//! nothing but `*` and qualifiers in between, or a comma in a declaration.
 
 use crate::preprocess::Spanned;
 use crate::token::Token;
@@ -263,7 +264,8 @@ impl<'a> Marker<'a> {
     }
 }
 
-/// Whether the last tokens are those of a type in parentheses: what stands in the braces behind them are values.
+/// Whether the last tokens are those of a type in parentheses: what stands in the braces behind
+/// them are values.
 fn ends_with_type(before: &[Spanned<'_>]) -> bool {
     let [rest @ .., (Token::RightParenthesis, _)] = before else {
         return false;

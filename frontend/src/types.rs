@@ -203,7 +203,8 @@ fn exact(word: TypeWord) -> Option<Type> {
         TypeWord::Int8 | TypeWord::IntFast8 | TypeWord::IntLeast8 => Type::I8,
         TypeWord::Int16 | TypeWord::IntLeast16 => Type::I16,
         TypeWord::Int32 | TypeWord::IntLeast32 | TypeWord::Wchar => Type::I32,
-        // The fast types of the platform's C library are a machine word wide, except for those of 8 bits.
+        // The fast types of the platform's C library are a machine word wide, except for those of 8
+        // bits.
         TypeWord::Int64
         | TypeWord::IntFast16
         | TypeWord::IntFast32
@@ -239,7 +240,8 @@ pub(crate) fn promoted(ty: Type) -> Type {
 
 /// The common type of C's usual arithmetic conversions.
 ///
-/// `long` and `long long` differ in rank alone, which never changes a value on this platform, so the width decides.
+/// `long` and `long long` differ in rank alone, which never changes a value on this platform, so
+/// the width decides.
 pub(crate) fn common(left: Type, right: Type) -> Type {
     let (left, right) = (promoted(left), promoted(right));
     if left == Type::F64 || right == Type::F64 {

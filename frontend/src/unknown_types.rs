@@ -1,5 +1,5 @@
-//! Names that stand where types do and are none: each is reported once, and another type stands in its place, so that what is
-//! declared with it is known.
+//! Names that stand where types do and are none: each is reported once, and another type stands in
+//! its place, so that what is declared with it is known.
 
 use crate::diagnostic::Diagnostics;
 use crate::preprocess::Spanned;
@@ -194,7 +194,8 @@ fn ends_declarator(token: Option<Token<'_>>) -> bool {
     )
 }
 
-/// Whether parentheses around a name make a cast: an operand follows, and nothing stands before that takes its own parentheses.
+/// Whether parentheses around a name make a cast: an operand follows, and nothing stands before
+/// that takes its own parentheses.
 fn is_cast(before: Option<Token<'_>>, behind: Option<Token<'_>>) -> bool {
     let takes_parentheses = matches!(
         before,

@@ -1,4 +1,5 @@
-//! Side effects inside of expressions: what runs before the value, and what is kept from before the effect.
+//! Side effects inside of expressions: what runs before the value, and what is kept from before the
+//! effect.
 
 mod common;
 

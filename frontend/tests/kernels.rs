@@ -15,7 +15,8 @@ fn lower(source: &str) -> Lowered {
     kernels.remove(0)
 }
 
-/// The lines of the kernel's body; how names that are also words of the text are quoted is the text's own affair.
+/// The lines of the kernel's body; how names that are also words of the text are quoted is the
+/// text's own affair.
 fn body(source: &str) -> Vec<String> {
     let kernel = lower(source).kernel;
     let text = kernel.to_string().replace('`', "");
@@ -289,7 +290,8 @@ fn subscripts_are_affine_only_where_no_wrap_is_possible() {
         ),
         ("\n#define AT (1 + 2)\n x[AT * 2] = AT;", &["x[6] = 3.0"]),
         (
-            // A count from 32 on is taken modulo the width: it divides by something else than the power of two.
+            // A count from 32 on is taken modulo the width: it divides by something else than the
+            // power of two.
             "for (int i = 0; i < n; i++) x[i >> 31] = k[i >> 33];",
             &[
                 "affine.for i in 0..n {",

@@ -1,5 +1,5 @@
-//! Random loops of every form, with parameters at the edges of their types: what the kernels compute, with and without
-//! assumptions, is what `cc` computes.
+//! Random loops of every form, with parameters at the edges of their types: what the kernels
+//! compute, with and without assumptions, is what `cc` computes.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -176,7 +176,8 @@ fn kernel(source: &str, exact: bool) -> Kernel {
     kernels.remove(0).kernel
 }
 
-/// What `out` holds afterwards; `None` where the kernel runs for too long or assumes what does not hold.
+/// What `out` holds afterwards; `None` where the kernel runs for too long or assumes what does not
+/// hold.
 fn run(kernel: &Kernel, values: &[Value]) -> Option<Result<Vec<Value>, String>> {
     let verified = verify(kernel.clone());
     let Ok(verified) = verified else {

@@ -1,4 +1,5 @@
-//! Which statements are reductions, in every spelling that people use, and which only look like one.
+//! Which statements are reductions, in every spelling that people use, and which only look like
+//! one.
 
 use strew_affine::verify::verify;
 use strew_frontend::compile;

@@ -122,8 +122,8 @@ pub struct Records {
 }
 
 impl Records {
-    /// `elements` records of zeros; `None` when there is no memory for them, or when a field does not lie inside of its record at a
-    /// multiple of the size of its elements.
+    /// `elements` records of zeros; `None` when there is no memory for them, or when a field does
+    /// not lie inside of its record at a multiple of the size of its elements.
     pub fn zeros(layout: RecordLayout, elements: usize) -> Option<Self> {
         let lies_well = |field: &FieldLayout| {
             let size = field.ty.bytes() as usize;
@@ -162,7 +162,8 @@ impl Records {
         &self.layout
     }
 
-    /// The value of element `index` of `field`, those of one record behind those of the record before; zero when there is none.
+    /// The value of element `index` of `field`, those of one record behind those of the record
+    /// before; zero when there is none.
     pub fn get(&self, index: usize, field: &FieldLayout) -> Value {
         let at = self.position(index, field);
         let word = self.words.get(at / 8).copied().unwrap_or(0);
@@ -215,7 +216,8 @@ fn truth(ty: Type, bits: u64) -> u64 {
     }
 }
 
-/// One argument of a call. That no two arrays overlap while one of them is written is proved by borrowing.
+/// One argument of a call. That no two arrays overlap while one of them is written is proved by
+/// borrowing.
 #[derive(Debug)]
 pub enum Argument<'a> {
     /// For a scalar parameter.

@@ -1,4 +1,5 @@
-//! The bodies of foralls in other shapes than the one that comes with the kernel, compiled when a run first needs them.
+//! The bodies of foralls in other shapes than the one that comes with the kernel, compiled when a
+//! run first needs them.
 
 use crate::CompileError;
 use crate::compiled::Options;
@@ -93,8 +94,9 @@ impl OnDemand for Functions<'_> {
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String> {
         let key = (number, shape);
         match &*self.bodies.get(key, || self.make(key)) {
-            // SAFETY: the function has the signature that `Program::outline` gives it, which is that of `ChunkFn`: three tables and two
-            // numbers in, a 32-bit status out, the C calling convention. `bodies` keeps its code, and outlives the run.
+            // SAFETY: the function has the signature that `Program::outline` gives it, which is
+            // that of `ChunkFn`: three tables and two numbers in, a 32-bit status out, the C
+            // calling convention. `bodies` keeps its code, and outlives the run.
             Ok(made) => Ok(unsafe { std::mem::transmute::<*const u8, ChunkFn>(made.address) }),
             Err(error) => Err(error.to_string()),
         }

@@ -1,4 +1,5 @@
-//! A call: the arguments are checked against the kernel, then against the sizes, and only then does generated code run.
+//! A call: the arguments are checked against the kernel, then against the sizes, and only then does
+//! generated code run.
 
 use crate::argument::{Argument, ArgumentKind};
 use crate::call_error::CallError;
@@ -33,7 +34,8 @@ pub struct Outcome {
     pub sizes: Vec<(String, i64)>,
 }
 
-/// To copy so many bytes takes less than to have memory for local arrays beforehand, for each of many threads, might.
+/// To copy so many bytes takes less than to have memory for local arrays beforehand, for each of
+/// many threads, might.
 const WORTH_MEMORY: usize = 1 << 20;
 
 /// So many parameters take no memory of their own in a call.
@@ -69,7 +71,8 @@ struct ForSizes {
     checks: Checks,
     /// Whether the call may be stopped and its outputs are then put back.
     may_stop: bool,
-    /// The parameters to copy before a run, each with the elements that may be written; all of them where these are not known.
+    /// The parameters to copy before a run, each with the elements that may be written; all of them
+    /// where these are not known.
     copied: Vec<(usize, Option<Range<usize>>)>,
     /// Local arrays for which there is memory before a run.
     locals: Arc<[(ArrayId, Local)]>,
@@ -152,8 +155,8 @@ impl ForSizes {
     }
 }
 
-/// How the runtime runs a kernel, with or without a record: one of its functions that ask of their callers what [`strew_runtime::run`]
-/// does.
+/// How the runtime runs a kernel, with or without a record: one of its functions that ask of their
+/// callers what [`strew_runtime::run`] does.
 type Run<T> = unsafe fn(
     &Runtime,
     &Settings,
@@ -163,10 +166,12 @@ type Run<T> = unsafe fn(
 ) -> Result<T, Failure>;
 
 impl Compiled {
-    /// Runs the kernel, and gives its result, if it has one. Arguments come in the order of its parameters, inferred sizes left out.
+    /// Runs the kernel, and gives its result, if it has one. Arguments come in the order of its
+    /// parameters, inferred sizes left out.
     ///
     /// # Errors
-    /// Arguments that do not fit, an assumption that does not hold, a fault, or a runtime that could not run it; all arrays are then as they were.
+    /// Arguments that do not fit, an assumption that does not hold, a fault, or a runtime that
+    /// could not run it; all arrays are then as they were.
     pub fn call(
         &self,
         runtime: &Runtime,
@@ -246,9 +251,11 @@ impl Inner {
         };
         let watched = version.as_ref().filter(|it| it.is_watched(&self.forms));
         let start = watched.map(|it| (it, Instant::now()));
-        // SAFETY: the slots are those of the kernel's own parameters, checked for type and length just now; the arrays behind them
-        // are borrowed for this call, mutably where the kernel writes them, so nobody else touches them and none of two overlap.
-        // The code of `entry` is kept by `self` and `version`. It makes every access that `check_sizes` did not prove behind a range check.
+        // SAFETY: the slots are those of the kernel's own parameters, checked for type and length
+        // just now; the arrays behind them are borrowed for this call, mutably where the kernel
+        // writes them, so nobody else touches them and none of two overlap. The code of `entry` is
+        // kept by `self` and `version`. It makes every access that `check_sizes` did not prove
+        // behind a range check.
         let outcome = unsafe { run(runtime, settings, &code_for_run, &slots, &protect) };
         if let Some((version, start)) = start {
             version.took(start.elapsed());
@@ -328,7 +335,8 @@ impl Inner {
         slots
     }
 
-    /// The value of an integer parameter; `None` for one that no affine expression can speak of, above the largest `i64`.
+    /// The value of an integer parameter; `None` for one that no affine expression can speak of,
+    /// above the largest `i64`.
     fn size_of(&self, slots: &[Slot], scalar: ScalarId) -> Option<i64> {
         let position = place(&self.forms.kernel, Parameter::Scalar(scalar))?;
         let bits = slots.get(position)?.bits_or_address;
@@ -351,8 +359,9 @@ impl Inner {
         }
     }
 
-    /// Checks every array's length and says which code is safe with these sizes. All of it follows from the integer arguments and the
-    /// lengths, so that of the last call is used again when they are the same.
+    /// Checks every array's length and says which code is safe with these sizes. All of it follows
+    /// from the integer arguments and the lengths, so that of the last call is used again when they
+    /// are the same.
     fn check_sizes(&self, slots: &[Slot], may_stop: bool) -> Result<Admitted, CallError> {
         let roles = &self.arguments.roles;
         let mut last = match self.arguments.last.lock() {
@@ -561,7 +570,8 @@ impl Inner {
     }
 }
 
-/// Whether fewer bytes of keys are looked at than would be copied: pointers have one element for each row, and are worth a look in any case.
+/// Whether fewer bytes of keys are looked at than would be copied: pointers have one element for
+/// each row, and are worth a look in any case.
 fn pays(looks: &[Look], copied: &[Region], slots: &[Slot]) -> bool {
     let looked = looks.iter().map(|it| it.bytes_of_keys(slots));
     let copied = copied.iter().map(|it| it.bytes as u64);

@@ -34,15 +34,16 @@ pub enum CallError {
         /// The number of elements there were.
         found: usize,
     },
-    /// A size that strew cannot calculate with: an extent below zero, a bound or subscript that left 64 bits, a divisor in one of
-    /// them that is not positive.
+    /// A size that strew cannot calculate with: an extent below zero, a bound or subscript that
+    /// left 64 bits, a divisor in one of them that is not positive.
     Size {
         /// The array or loop whose size it is.
         what: String,
     },
     /// A fault in the kernel.
     Fault(Fault),
-    /// A fault, or sizes as in [`CallError::Size`], met by code that tells no more: see [`Faults::Bare`](crate::Faults::Bare).
+    /// A fault, or sizes as in [`CallError::Size`], met by code that tells no more: see
+    /// [`Faults::Bare`](crate::Faults::Bare).
     BareFault,
     /// The runtime could not run or finish it.
     Failure(Failure),

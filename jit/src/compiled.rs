@@ -36,8 +36,8 @@ pub struct Options {
     pub specialize: Specialize,
 }
 
-/// Whether to make code for the values of small sizes that bound innermost loops, such as how many columns rows have. It computes the same, bit
-/// by bit.
+/// Whether to make code for the values of small sizes that bound innermost loops, such as how many
+/// columns rows have. It computes the same, bit by bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Specialize {
     /// When calls with the same values have taken, or are to take, much longer than to make it.
@@ -55,8 +55,9 @@ pub enum Faults {
     /// What it was, where, and in which iteration.
     #[default]
     Located,
-    /// Only that there was one, as [`CallError::BareFault`](crate::CallError::BareFault): less code, and fewer values to keep until
-    /// then. For who can find out the rest by running the same kernel again in another form.
+    /// Only that there was one, as [`CallError::BareFault`](crate::CallError::BareFault): less
+    /// code, and fewer values to keep until then. For who can find out the rest by running the same
+    /// kernel again in another form.
     Bare,
 }
 
@@ -82,7 +83,8 @@ pub(crate) struct Forms {
     cost: AtomicU64,
 }
 
-/// For sizes with which all affine subscripts are in range, and modes in which sums may be regrouped.
+/// For sizes with which all affine subscripts are in range, and modes in which sums may be
+/// regrouped.
 const FIRST: Form = Form {
     checks: Checks::Computed,
     rounding: Rounding::Lanes,
@@ -180,7 +182,8 @@ impl Forms {
         }
     }
 
-    /// What a run of `code`, made in `form`, may need besides. Its keys are those of `general`, the kernel for all sizes.
+    /// What a run of `code`, made in `form`, may need besides. Its keys are those of `general`, the
+    /// kernel for all sizes.
     pub(crate) fn functions<'c>(
         &'c self,
         code: &'c Code,
@@ -203,7 +206,8 @@ impl Compiled {
         &self.0.forms.kernel
     }
 
-    /// What the code generator is given for calls in `mode`, in its own text form, one function after the other.
+    /// What the code generator is given for calls in `mode`, in its own text form, one function
+    /// after the other.
     ///
     /// # Errors
     /// As for [`compile`].
@@ -271,8 +275,8 @@ impl Code {
 
     /// The whole kernel.
     pub(crate) fn entry(&self) -> EntryFn {
-        // SAFETY: the address is that of the function whose signature `lower` made as `EntryFn` has it: one pointer in, a 32-bit
-        // status out, the C calling convention.
+        // SAFETY: the address is that of the function whose signature `lower` made as `EntryFn` has
+        // it: one pointer in, a 32-bit status out, the C calling convention.
         unsafe { std::mem::transmute::<*const u8, EntryFn>(self.loaded.address) }
     }
 }

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::visit::walk;
 use strew_affine::{Access, ArrayId, BinaryOp, Expr, Kernel, LocalId, Node, Place, Subscript};
 
-/// The scalars and arrays that decide what a body checks and which of its statements run: those in conditions, bounds, computed subscripts
-/// and divisions, and what follows into them. Values of all others need not be computed to find the failures of the body.
+/// The scalars and arrays that decide what a body checks and which of its statements run: those in
+/// conditions, bounds, computed subscripts and divisions, and what follows into them. Values of all
+/// others need not be computed to find the failures of the body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deciding {
     locals: BTreeSet<LocalId>,
@@ -40,7 +41,8 @@ impl Deciding {
     }
 }
 
-/// Whether finding out if `expr` fails takes its value or that of a part: it evaluates parts only sometimes, or divides.
+/// Whether finding out if `expr` fails takes its value or that of a part: it evaluates parts only
+/// sometimes, or divides.
 pub(crate) fn is_evaluated(expr: &Expr, kernel: &Kernel) -> bool {
     match expr {
         Expr::And(..) | Expr::Or(..) | Expr::Select(..) => true,

@@ -24,13 +24,14 @@ use strew_affine::{
 pub(crate) enum Checks {
     /// All of them.
     All,
-    /// Not those of subscripts that are affine or clamped, which were proved from the sizes before the call.
+    /// Not those of subscripts that are affine or clamped, which were proved from the sizes before
+    /// the call.
     Computed,
 }
 
 impl Checks {
-    /// Whether plain instructions give the value of `expr`: it was proved before the call that nothing in it leaves 64 bits, or
-    /// there is nothing to compute.
+    /// Whether plain instructions give the value of `expr`: it was proved before the call that
+    /// nothing in it leaves 64 bits, or there is nothing to compute.
     pub(crate) fn is_exact(self, expr: &AffineExpr, loops: &[Loop<'_>]) -> bool {
         let is_given = expr.as_constant().is_some() || expr.as_variable().is_some();
         is_given || self == Self::Computed && has_known_domain(expr, loops)
@@ -45,10 +46,11 @@ impl Checks {
     }
 }
 
-/// Whether the values of `expr` inside `loops` follow from the parameters: every iterator in it, and in the bounds of those, is
-/// that of an affine loop or a forall.
+/// Whether the values of `expr` inside `loops` follow from the parameters: every iterator in it,
+/// and in the bounds of those, is that of an affine loop or a forall.
 pub(crate) fn has_known_domain(expr: &AffineExpr, loops: &[Loop<'_>]) -> bool {
-    // Outermost first, each loop once: to follow the bounds from the inside would take each of them again and again.
+    // Outermost first, each loop once: to follow the bounds from the inside would take each of them
+    // again and again.
     let mut known = Vec::with_capacity(loops.len());
     for around in loops {
         let is_known = match around {
@@ -77,7 +79,8 @@ fn is_over(expr: &AffineExpr, iters: &[IterId]) -> bool {
     over
 }
 
-/// Calls `visit` for every affine expression of `kernel` but the extents of its arrays, with the loops around it.
+/// Calls `visit` for every affine expression of `kernel` but the extents of its arrays, with the
+/// loops around it.
 pub(crate) fn for_each_affine<'k>(
     kernel: &'k Kernel,
     visit: &mut impl FnMut(&'k AffineExpr, &[Loop<'k>]),
@@ -94,7 +97,8 @@ pub(crate) fn for_each_affine<'k>(
     }
 }
 
-/// Calls `visit` for every affine expression that decides what runs in `node`: bounds, conditions and counts.
+/// Calls `visit` for every affine expression that decides what runs in `node`: bounds, conditions
+/// and counts.
 pub(crate) fn for_each_bound<'k>(node: &'k Node, visit: &mut impl FnMut(&'k AffineExpr)) {
     match node {
         Node::AffineFor(affine) => affine.bounds().for_each(visit),
@@ -130,15 +134,17 @@ pub(crate) fn sizes(kernel: &Kernel) -> BTreeSet<ScalarId> {
 pub(crate) struct Facts {
     written: BTreeSet<ArrayId>,
     storage: LocalStorage,
-    /// The private buffers that may be fields of records themselves, since what they are merged into is one, with the number of
-    /// dimensions that they have inside of a record.
+    /// The private buffers that may be fields of records themselves, since what they are merged
+    /// into is one, with the number of dimensions that they have inside of a record.
     strided: BTreeMap<ArrayId, usize>,
-    /// Whether an update at a place that is known before the run counts, which it does when there is no other kind.
+    /// Whether an update at a place that is known before the run counts, which it does when there
+    /// is no other kind.
     affine_updates_count: bool,
     elements: Elements,
     has_foralls: bool,
     guard: Guard,
-    /// Whether a run can end early although all is proved that can be: where there is no memory for private buffers, before it begins.
+    /// Whether a run can end early although all is proved that can be: where there is no memory for
+    /// private buffers, before it begins.
     can_fail: bool,
     /// The arrays whose elements must be in range, where nothing else can fail.
     bounded: Option<Vec<Bounded>>,
@@ -226,13 +232,14 @@ impl Facts {
         }
     }
 
-    /// How many dimensions `buffer` has inside of a record, when the distance between its records is only known when it is handed
-    /// over.
+    /// How many dimensions `buffer` has inside of a record, when the distance between its records
+    /// is only known when it is handed over.
     pub(crate) fn strided(&self, buffer: ArrayId) -> Option<usize> {
         self.strided.get(&buffer).copied()
     }
 
-    /// The form in which code for `target` does what code in `form` does, the same for as many as can be.
+    /// The form in which code for `target` does what code in `form` does, the same for as many as
+    /// can be.
     pub(crate) fn settled(&self, form: Form, target: Target) -> Form {
         let rounding = match form.rounding {
             Rounding::Written if self.groups_by_lanes => Rounding::Written,
@@ -269,7 +276,8 @@ impl Facts {
         !matches!(node, Node::Declare { .. }) && !self.elements.is_put_back(node)
     }
 
-    /// Whether `node` is an update that is counted: one at a computed place, or any element when there are none of those.
+    /// Whether `node` is an update that is counted: one at a computed place, or any element when
+    /// there are none of those.
     pub(crate) fn counts(&self, node: &Node) -> bool {
         let writes = || node.written_elements().next().is_some() || self.elements.is_set(node);
         !self.elements.is_put_back(node)
@@ -281,20 +289,23 @@ impl Facts {
         !matches!(self.guard, Guard::Forall | Guard::First)
     }
 
-    /// Whether code that makes such checks runs to its end once it has its private buffers: it asks for no other memory.
+    /// Whether code that makes such checks runs to its end once it has its private buffers: it asks
+    /// for no other memory.
     pub(crate) fn cannot_fail(&self, checks: Checks) -> bool {
         checks == Checks::Computed && !self.can_fail
     }
 
-    /// Whether `forall` can be run for its updates and they be thrown away: it writes nothing else, and needs no memory.
+    /// Whether `forall` can be run for its updates and they be thrown away: it writes nothing else,
+    /// and needs no memory.
     pub(crate) fn is_pure(&self, forall: &Forall) -> bool {
         let mut own = allocated_arrays(&forall.body).into_iter();
         writes_buffers_alone(forall)
             && own.all(|array| !matches!(self.storage.of_array(array), Storage::Loan(_)))
     }
 
-    /// Whether outputs have to be copied that need not be with the `others`, or memory is wanted for other local arrays: known sizes
-    /// move some into frames, which may then have no room for others.
+    /// Whether outputs have to be copied that need not be with the `others`, or memory is wanted
+    /// for other local arrays: known sizes move some into frames, which may then have no room for
+    /// others.
     pub(crate) fn wants_more_than(&self, others: &Self) -> bool {
         let is_looked_at = self.guard == Guard::First
             && (others.guard != Guard::First || self.bounded != others.bounded);
@@ -308,12 +319,14 @@ impl Facts {
         self.guard == Guard::Memory && !may_stop && checks != Checks::All
     }
 
-    /// The arrays whose elements must be in range for nothing to fail; `None` where something else can.
+    /// The arrays whose elements must be in range for nothing to fail; `None` where something else
+    /// can.
     pub(crate) fn bounded(&self) -> Option<&[Bounded]> {
         self.bounded.as_deref()
     }
 
-    /// The array parameters to copy before a run, so that they can be put back after a fault, or after a stop where one may come.
+    /// The array parameters to copy before a run, so that they can be put back after a fault, or
+    /// after a stop where one may come.
     pub(crate) fn copied_before_run(
         &self,
         kernel: &Kernel,
@@ -400,7 +413,8 @@ fn strided(kernel: &Kernel) -> BTreeMap<ArrayId, usize> {
     strided
 }
 
-/// Whether the body writes nothing but its private buffers and arrays of its own, so that to run it without them does nothing.
+/// Whether the body writes nothing but its private buffers and arrays of its own, so that to run it
+/// without them does nothing.
 pub(crate) fn writes_buffers_alone(forall: &Forall) -> bool {
     let mut alone = true;
     let own = allocated_arrays(&forall.body);
@@ -424,8 +438,9 @@ struct Fails {
     in_rows: bool,
     /// Where elements of these arrays are out of range.
     bounded: Vec<Bounded>,
-    /// At another computed subscript that does not stay in its dimension, at an affine expression over other computed bounds, at a division, in a
-    /// loop over such bounds or a `while`, which can be asked to stop, or in a function of the host.
+    /// At another computed subscript that does not stay in its dimension, at an affine expression
+    /// over other computed bounds, at a division, in a loop over such bounds or a `while`, which
+    /// can be asked to stop, or in a function of the host.
     otherwise: bool,
 }
 

@@ -11,12 +11,14 @@ pub(crate) enum Rounding {
     Written,
     /// With updates grouped by lanes, where a loop has some.
     Lanes,
-    /// The same, and products rounded once with the sums they go into, where the processor does that.
+    /// The same, and products rounded once with the sums they go into, where the processor does
+    /// that.
     Contracted,
 }
 
 impl Rounding {
-    /// Whether updates of something of type `ty` by `combiner` may be grouped otherwise than they are written.
+    /// Whether updates of something of type `ty` by `combiner` may be grouped otherwise than they
+    /// are written.
     pub(crate) fn regroups(self, combiner: &Combiner, ty: Type) -> bool {
         self != Self::Written || combiner.is_exact(&[ty])
     }

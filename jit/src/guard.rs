@@ -9,24 +9,25 @@ use strew_affine::{Expr, Forall, Kernel, Node};
 /// Who puts the outputs of a kernel back after a fault.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Guard {
-    /// Nothing can fail but for want of memory for local arrays: whoever starts the kernel, unless that has been taken by then, and it is
-    /// as with `Nobody`.
+    /// Nothing can fail but for want of memory for local arrays: whoever starts the kernel, unless
+    /// that has been taken by then, and it is as with `Nobody`.
     Memory,
-    /// Nothing can fail, unless there are checks of what was not proved before the call, or somebody may ask for a stop: then whoever
-    /// starts the kernel.
+    /// Nothing can fail, unless there are checks of what was not proved before the call, or
+    /// somebody may ask for a stop: then whoever starts the kernel.
     Nobody,
     /// Whoever starts the kernel, for all written arrays.
     Caller,
     /// Each forall for its targets, since nothing outside of them can fail or write.
     Forall,
-    /// The first node that writes, a forall, for its targets, and whoever starts the kernel for all written arrays where something behind it may
-    /// fail: else it is as with `Nobody` there.
+    /// The first node that writes, a forall, for its targets, and whoever starts the kernel for all
+    /// written arrays where something behind it may fail: else it is as with `Nobody` there.
     First,
 }
 
 impl Guard {
-    /// That of `kernel`, a run of which `can_fail` although all is proved that can be. What stands [`behind_the_first`] forall `is_decided_behind` it
-    /// where a look at keys tells whether it fails.
+    /// That of `kernel`, a run of which `can_fail` although all is proved that can be. What stands
+    /// [`behind_the_first`] forall `is_decided_behind` it where a look at keys tells whether it
+    /// fails.
     pub(crate) fn of(
         kernel: &Kernel,
         storage: &LocalStorage,
@@ -57,8 +58,8 @@ impl Guard {
     }
 }
 
-/// `kernel` without its first node that writes parameters and what stands before it, where that is a forall that leaves them as they were when
-/// it fails, and nothing behind it wants memory.
+/// `kernel` without its first node that writes parameters and what stands before it, where that is
+/// a forall that leaves them as they were when it fails, and nothing behind it wants memory.
 pub(crate) fn behind_the_first(kernel: &Kernel) -> Option<Kernel> {
     if kernel.body.len() == 1 || is_by_host(kernel) {
         return None;

@@ -12,12 +12,13 @@ pub(crate) fn define_symbol(builder: &mut JITBuilder) {
     builder.symbol(COMBINE, combine as *const u8);
 }
 
-/// Puts what `held` becomes when `incoming` comes to it into `combined`, and returns 0; or `held`, and 1, when the function of the host
-/// panicked, or has panicked on this thread in this call before.
+/// Puts what `held` becomes when `incoming` comes to it into `combined`, and returns 0; or `held`,
+/// and 1, when the function of the host panicked, or has panicked on this thread in this call
+/// before.
 ///
 /// # Safety
-/// `function` is the address of a function that lives, `held` and `incoming` are bits of its type, zero-extended, and `combined` is
-/// valid for writes.
+/// `function` is the address of a function that lives, `held` and `incoming` are bits of its type,
+/// zero-extended, and `combined` is valid for writes.
 unsafe extern "C" fn combine(
     function: *const HostFunction,
     held: u64,

@@ -22,8 +22,9 @@ pub(crate) enum Effort {
     Full,
     /// For functions with loops that are too large to be optimised.
     Plain,
-    /// For functions without loops, which run once a call: the time that better code saves there is less than what it costs to make.
-    /// And for those in which so much is alive for so long that anything else would not end.
+    /// For functions without loops, which run once a call: the time that better code saves there is
+    /// less than what it costs to make. And for those in which so much is alive for so long that
+    /// anything else would not end.
     Quick,
 }
 
@@ -41,7 +42,8 @@ pub(crate) enum Destination {
 pub struct Processor {
     /// Architecture, vendor and system, as `x86_64-unknown-linux-gnu`.
     pub target: String,
-    /// What generated code may use beyond what every processor of the architecture has, as the code generator names it: `avx2`, `fma`.
+    /// What generated code may use beyond what every processor of the architecture has, as the code
+    /// generator names it: `avx2`, `fma`.
     pub features: Vec<String>,
 }
 
@@ -66,7 +68,8 @@ fn has(isa: &dyn TargetIsa, feature: &str) -> bool {
     found.any(|it| it.as_bool() == Some(true))
 }
 
-/// Whether one instruction puts the bytes of a vector anywhere. Without it, the code generator would call a function that nobody has.
+/// Whether one instruction puts the bytes of a vector anywhere. Without it, the code generator
+/// would call a function that nobody has.
 pub(crate) fn shuffles_bytes(isa: &dyn TargetIsa) -> bool {
     !cfg!(target_arch = "x86_64") || has(isa, "has_ssse3")
 }
@@ -82,7 +85,8 @@ impl Target {
         made.get_or_init(|| self.build(effort, destination)).clone()
     }
 
-    /// Whether one instruction multiplies and adds, and rounds once. Without it, the code generator would call a function.
+    /// Whether one instruction multiplies and adds, and rounds once. Without it, the code generator
+    /// would call a function.
     pub(crate) fn contracts(self) -> bool {
         static KNOWN: [OnceLock<bool>; 2] = [const { OnceLock::new() }; 2];
         let has_fma = || {

@@ -12,8 +12,9 @@ use strew_affine::{
 };
 use strew_runtime::abi::KeySlots;
 
-/// The parameters that decide how many updates of private buffers a forall makes, and which elements they go to, when nothing else
-/// does: then they go there again whenever the forall runs with the same ones.
+/// The parameters that decide how many updates of private buffers a forall makes, and which
+/// elements they go to, when nothing else does: then they go there again whenever the forall runs
+/// with the same ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeySources {
     /// Arrays that the kernel never writes.
@@ -23,10 +24,11 @@ pub(crate) struct KeySources {
 }
 
 impl KeySources {
-    /// Those of `forall`; `None` when something that changes while the kernel runs decides too, or when the body cannot be run for the
-    /// keys alone, since it writes something else.
+    /// Those of `forall`; `None` when something that changes while the kernel runs decides too, or
+    /// when the body cannot be run for the keys alone, since it writes something else.
     ///
-    /// All conditions and bounds in the body count, as do subscripts of private buffers, and what the locals in all these are set to.
+    /// All conditions and bounds in the body count, as do subscripts of private buffers, and what
+    /// the locals in all these are set to.
     pub(crate) fn of(forall: &Forall, facts: &Facts) -> Option<Self> {
         let mut search = Search {
             sets: sets(&forall.body),
@@ -45,7 +47,8 @@ impl KeySources {
     }
 }
 
-/// What decides where the updates of the forall with this number go; `None` when something does that changes while the kernel runs.
+/// What decides where the updates of the forall with this number go; `None` when something does
+/// that changes while the kernel runs.
 pub(crate) fn key_slots(request: &Request<'_>, number: u32) -> Option<KeySlots> {
     // Whether an update is made at all then follows from the values, which may change.
     if request.oob == Oob::Skip {
@@ -161,7 +164,8 @@ impl<'k> Search<'k> {
     }
 }
 
-/// The expressions that `body` sets each local to; those of a statement that sets several count for all of them.
+/// The expressions that `body` sets each local to; those of a statement that sets several count for
+/// all of them.
 fn sets(body: &[Node]) -> HashMap<LocalId, Vec<&Expr>> {
     let mut sets = HashMap::<_, Vec<_>>::new();
     walk(body, &mut |node, _| {

@@ -1,11 +1,15 @@
-//! Machine code for strew kernels: from a [`Verified`](strew_affine::verify::Verified) kernel to something that can be called.
+//! Machine code for strew kernels: from a [`Verified`](strew_affine::verify::Verified) kernel to
+//! something that can be called.
 //!
-//! Any verified kernel compiles, whatever schedule it came from; nothing here knows schedules. [`compile`] makes the code,
-//! [`Compiled::call`] checks arguments and sizes and runs it on a [`Runtime`](strew_runtime::Runtime).
+//! Any verified kernel compiles, whatever schedule it came from; nothing here knows schedules.
+//! [`compile`] makes the code, [`Compiled::call`] checks arguments and sizes and runs it on a
+//! [`Runtime`](strew_runtime::Runtime).
 //!
-//! Safety rests on three things. Verified kernels are well formed. Before each call the sizes are looked at: affine subscripts are
-//! proved to be in range, or code that checks each of them is used. Computed subscripts are checked at every access, but for those that cannot
-//! leave a dimension that has an element, which is among what is looked at. A check that fails returns a status and a fault record; generated code never traps.
+//! Safety rests on three things. Verified kernels are well formed. Before each call the sizes are
+//! looked at: affine subscripts are proved to be in range, or code that checks each of them is
+//! used. Computed subscripts are checked at every access, but for those that cannot leave a
+//! dimension that has an element, which is among what is looked at. A check that fails returns a
+//! status and a fault record; generated code never traps.
 
 mod argument;
 mod bodies;

@@ -18,14 +18,16 @@ pub(crate) struct Loaded {
     pub(crate) address: *const u8,
 }
 
-// SAFETY: once its definitions are finalized the module is not touched again but to free it, which takes it by value.
+// SAFETY: once its definitions are finalized the module is not touched again but to free it, which
+// takes it by value.
 unsafe impl Send for Loaded {}
 // SAFETY: as above; through a shared reference only `address` is read.
 unsafe impl Sync for Loaded {}
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // SAFETY: the module is taken once, here. Whoever calls its code keeps what it belongs to, so none of it is running.
+        // SAFETY: the module is taken once, here. Whoever calls its code keeps what it belongs to,
+        // so none of it is running.
         unsafe { ManuallyDrop::take(&mut self.module).free_memory() };
     }
 }
@@ -89,7 +91,8 @@ pub(crate) fn define(
     Ok(())
 }
 
-/// Runs `make`. The code generator panics on some combinations that it does not support; that is a failed compilation, no more.
+/// Runs `make`. The code generator panics on some combinations that it does not support; that is a
+/// failed compilation, no more.
 pub(crate) fn guarded<T>(
     make: impl FnOnce() -> Result<T, CompileError>,
 ) -> Result<T, CompileError> {

@@ -1,7 +1,8 @@
 use strew_affine::{Function, Math};
 use strew_runtime::math;
 
-/// The platform's math library, which generated code calls: an interpreter that computes with it gives the same bits.
+/// The platform's math library, which generated code calls: an interpreter that computes with it
+/// gives the same bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlatformMath;
 

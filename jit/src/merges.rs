@@ -63,8 +63,9 @@ impl Merges {
         let merge = self.get(number)?;
         let lower = |module: &mut dyn Module| merge.merging.lower(module);
         match merge.merge.get_or_init(|| merge.make(lower)) {
-            // SAFETY: the function has the signature that `Merging::lower` gives it, which is that of `MergeFn`: two tables and a
-            // number of elements in, nothing out, the C calling convention.
+            // SAFETY: the function has the signature that `Merging::lower` gives it, which is that
+            // of `MergeFn`: two tables and a number of elements in, nothing out, the C calling
+            // convention.
             Ok(made) => Ok(unsafe { std::mem::transmute::<*const u8, MergeFn>(made.address) }),
             Err(error) => Err(error.to_string()),
         }
@@ -74,8 +75,9 @@ impl Merges {
         let merge = self.get(number)?;
         let lower = |module: &mut dyn Module| merge.merging.lower_apply(module);
         match merge.apply.get_or_init(|| merge.make(lower)) {
-            // SAFETY: the function has the signature that `Merging::lower_apply` gives it, which is that of `ApplyFn`: three tables
-            // and a number of elements in, nothing out, the C calling convention.
+            // SAFETY: the function has the signature that `Merging::lower_apply` gives it, which is
+            // that of `ApplyFn`: three tables and a number of elements in, nothing out, the C
+            // calling convention.
             Ok(made) => Ok(unsafe { std::mem::transmute::<*const u8, ApplyFn>(made.address) }),
             Err(error) => Err(error.to_string()),
         }

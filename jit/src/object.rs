@@ -1,5 +1,5 @@
-//! Kernels in object files: the same machine code as in memory, made beforehand in every form that a run may ask for, with the tables
-//! by which [`strew_runtime::object`] finds it.
+//! Kernels in object files: the same machine code as in memory, made beforehand in every form that
+//! a run may ask for, with the tables by which [`strew_runtime::object`] finds it.
 
 mod image;
 
@@ -28,7 +28,8 @@ pub struct Object<'k> {
     pub symbol: &'k str,
     /// The kernel under its schedule.
     pub scheduled: &'k Verified,
-    /// The kernel with the same parameters that runs where that one's assumptions do not hold, and after it met a fault, to tell which.
+    /// The kernel with the same parameters that runs where that one's assumptions do not hold, and
+    /// after it met a fault, to tell which.
     pub careful: &'k Verified,
     /// Whether its loops then run one iteration after the other.
     pub careful_in_order: bool,
@@ -50,11 +51,13 @@ impl std::fmt::Debug for Object<'_> {
     }
 }
 
-/// Makes an object file with the one function `symbol`, which takes all parameters of the kernel in order, inferred sizes too, behind them
-/// the address that the result goes to, if there is one, and returns a [`Code`](tables::Code).
+/// Makes an object file with the one function `symbol`, which takes all parameters of the kernel in
+/// order, inferred sizes too, behind them the address that the result goes to, if there is one, and
+/// returns a [`Code`](tables::Code).
 ///
 /// # Errors
-/// As for [`compile`](crate::compile); a combiner that is a function of the host has no place in a file.
+/// As for [`compile`](crate::compile); a combiner that is a function of the host has no place in a
+/// file.
 pub fn object(object: &Object<'_>) -> Result<Vec<u8>, CompileError> {
     check_hosts(object.scheduled)?;
     guarded(|| {

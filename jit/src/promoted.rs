@@ -1,4 +1,5 @@
-//! Local arrays that are no memory: each of their elements is a variable of the function that allocates them.
+//! Local arrays that are no memory: each of their elements is a variable of the function that
+//! allocates them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::visit::{Loop, accesses, for_each_load_of, walk};
@@ -7,11 +8,13 @@ use strew_affine::{Access, ArrayId, IterId, Kernel, Node, Subscript};
 /// Larger arrays stay in memory, since a processor has about so many registers.
 const MOST_ELEMENTS: usize = 16;
 
-/// A kernel has no more elements than this in variables, since each may have to be handed from block to block.
+/// A kernel has no more elements than this in variables, since each may have to be handed from
+/// block to block.
 const MOST_TOGETHER: usize = 256;
 
-/// The local arrays of `kernel` that are small, all of whose subscripts are constants in range, and that nothing outside of the
-/// function that allocates them touches: no forall inside of their block reads or writes them, merges into them or marks them.
+/// The local arrays of `kernel` that are small, all of whose subscripts are constants in range, and
+/// that nothing outside of the function that allocates them touches: no forall inside of their
+/// block reads or writes them, merges into them or marks them.
 pub(crate) fn promoted(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut homes = small_arrays(kernel);
     if homes.is_empty() {
@@ -43,8 +46,8 @@ pub(crate) fn promoted(kernel: &Kernel) -> BTreeSet<ArrayId> {
     homes.into_keys().filter(fits).collect()
 }
 
-/// The elements of `array` that `body` uses, by their numbers, each with whether it writes it; `None` unless the array is small and all of
-/// its subscripts in there are constants in range.
+/// The elements of `array` that `body` uses, by their numbers, each with whether it writes it;
+/// `None` unless the array is small and all of its subscripts in there are constants in range.
 pub(crate) fn used_elements(
     kernel: &Kernel,
     array: ArrayId,
@@ -75,7 +78,8 @@ pub(crate) fn few_elements(kernel: &Kernel, array: ArrayId) -> Option<usize> {
     (elements <= MOST_ELEMENTS).then_some(elements)
 }
 
-/// The number of the element of a small array, row by row, when `access` has constant subscripts in range.
+/// The number of the element of a small array, row by row, when `access` has constant subscripts in
+/// range.
 pub(crate) fn element_number(kernel: &Kernel, access: &Access) -> Option<usize> {
     let extents = &kernel.arrays[access.array].extents;
     let dimensions = access.subscripts.iter().zip(extents);

@@ -1,5 +1,5 @@
-//! Whether all affine subscripts of a kernel are in range with the sizes of a call, and those that are clamped, so that code without checks
-//! of them is safe.
+//! Whether all affine subscripts of a kernel are in range with the sizes of a call, and those that
+//! are clamped, so that code without checks of them is safe.
 
 use crate::facts::{Checks, Facts, extents, for_each_affine, has_known_domain};
 use std::collections::HashMap;
@@ -7,8 +7,8 @@ use strew_affine::bounds::{Around, numeric_range, numeric_range_inside, numeric_
 use strew_affine::visit::{AccessSite, Loop, accesses};
 use strew_affine::{AffineExpr, ArrayId, Factor, IterId, Kernel, ScalarId, Subscript};
 
-/// Which code is safe: the one without checks of affine expressions when nothing in them leaves 64 bits and all subscripts are in
-/// range with these sizes.
+/// Which code is safe: the one without checks of affine expressions when nothing in them leaves 64
+/// bits and all subscripts are in range with these sizes.
 pub(crate) fn checks_for(
     kernel: &Kernel,
     facts: &Facts,
@@ -55,7 +55,8 @@ pub(crate) fn checks_for(
 /// The ranges of affine expressions with the sizes of a call.
 struct Ranges<'v, V> {
     value_of: &'v V,
-    /// By the loops around and what is added to a constant: subscripts of neighbours differ by nothing else.
+    /// By the loops around and what is added to a constant: subscripts of neighbours differ by
+    /// nothing else.
     known: HashMap<(Vec<IterId>, AffineExpr), Known>,
 }
 
@@ -63,8 +64,9 @@ struct Ranges<'v, V> {
 type Known = Option<(i64, i64)>;
 
 impl<V: Fn(ScalarId) -> i64> Ranges<'_, V> {
-    /// Whether plain instructions compute `expr`: all divisors in it are positive, and where its domain is known, neither its value nor
-    /// a numerator in it leaves 64 bits. Only those need to be exact: sums and products that wrap on the way come out right.
+    /// Whether plain instructions compute `expr`: all divisors in it are positive, and where its
+    /// domain is known, neither its value nor a numerator in it leaves 64 bits. Only those need to
+    /// be exact: sums and products that wrap on the way come out right.
     fn is_exact(&mut self, expr: &AffineExpr, loops: &[Loop<'_>]) -> bool {
         let factors = expr.terms().iter().flat_map(|term| &term.factors);
         let mut divisions = factors.filter_map(|factor| match factor {
@@ -80,7 +82,8 @@ impl<V: Fn(ScalarId) -> i64> Ranges<'_, V> {
         self.is_exact(expr, &[]) && self.range(expr, &[]).is_some_and(|(least, _)| least > 0)
     }
 
-    /// The range of `expr`, if it is known and in the part of 64 bits in which sums of a few such values cannot overflow.
+    /// The range of `expr`, if it is known and in the part of 64 bits in which sums of a few such
+    /// values cannot overflow.
     fn range(&mut self, expr: &AffineExpr, loops: &[Loop<'_>]) -> Known {
         const LIMIT: i64 = 1 << 62;
         let constant = expr.constant();
@@ -125,7 +128,8 @@ fn range_there(
     range.ok().flatten()
 }
 
-/// The range of `expr` where the innermost loop runs that it speaks of. A load may be moved out of loops inside of that one, but not out of it.
+/// The range of `expr` where the innermost loop runs that it speaks of. A load may be moved out of
+/// loops inside of that one, but not out of it.
 fn range_inside(
     expr: &AffineExpr,
     loops: &[Loop<'_>],

@@ -19,7 +19,8 @@ pub struct FieldLayout {
     pub name: String,
     /// The type of its elements.
     pub ty: Type,
-    /// How many elements it has in each dimension, row by row; none for a field that is a single one.
+    /// How many elements it has in each dimension, row by row; none for a field that is a single
+    /// one.
     pub lengths: Vec<usize>,
     /// The distance in bytes from the beginning of the record.
     pub offset: usize,
@@ -42,13 +43,14 @@ impl FieldLayout {
     }
 }
 
-/// A Rust type that a field of a struct can have which [`record!`](crate::record) declares: an [`Element`], an array of such
-/// types, or another such struct.
+/// A Rust type that a field of a struct can have which [`record!`](crate::record) declares: an
+/// [`Element`], an array of such types, or another such struct.
 ///
 /// # Safety
 /// The fields are those of the type: each is there with its own type and offset.
 pub unsafe trait RecordField: Copy {
-    /// The fields that one called `name` at `offset` makes: itself, or those of the struct that it is, with both names.
+    /// The fields that one called `name` at `offset` makes: itself, or those of the struct that it
+    /// is, with both names.
     fn layouts(name: &str, offset: usize) -> Vec<FieldLayout>;
 }
 
@@ -230,18 +232,19 @@ impl Layout<'_> {
     }
 }
 
-/// A Rust type that can be an element of an array: an [`Element`], or a struct that [`record!`](crate::record) declares.
+/// A Rust type that can be an element of an array: an [`Element`], or a struct that
+/// [`record!`](crate::record) declares.
 ///
 /// # Safety
-/// The layout is that of the type: of a record, every field is there with its own type and offset, `bytes` is the size of the
-/// type, and the type is aligned for all of its fields.
+/// The layout is that of the type: of a record, every field is there with its own type and offset,
+/// `bytes` is the size of the type, and the type is aligned for all of its fields.
 pub unsafe trait ArrayElement: Copy + Send + Sync + 'static {
     /// How it lies in memory.
     fn layout() -> Layout<'static>;
 }
 
-/// Declares a struct that can be an element of an array of records, with the layout that C gives it. It is `Copy`; its fields are
-/// numbers, `bool`, arrays of these, or other such structs.
+/// Declares a struct that can be an element of an array of records, with the layout that C gives
+/// it. It is `Copy`; its fields are numbers, `bool`, arrays of these, or other such structs.
 ///
 /// ```
 /// strew_jit::record! {
@@ -268,8 +271,8 @@ macro_rules! record {
             $($(#[$field_meta])* $field_vis $field: $ty),+
         }
 
-        // SAFETY: names, types and offsets are those of the declaration itself, all of its fields are elements, and what
-        // `repr(C)` makes is aligned for them.
+        // SAFETY: names, types and offsets are those of the declaration itself, all of its fields
+        // are elements, and what `repr(C)` makes is aligned for them.
         #[allow(unsafe_code)]
         unsafe impl $crate::ArrayElement for $name {
             fn layout() -> $crate::Layout<'static> {
@@ -288,7 +291,8 @@ macro_rules! record {
             }
         }
 
-        // SAFETY: the fields are those of the struct, each as far from its beginning as in any other.
+        // SAFETY: the fields are those of the struct, each as far from its beginning as in any
+        // other.
         #[allow(unsafe_code)]
         unsafe impl $crate::RecordField for $name {
             fn layouts(name: &str, offset: usize) -> ::std::vec::Vec<$crate::FieldLayout> {

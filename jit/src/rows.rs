@@ -1,9 +1,10 @@
-//! Rows and keys that all lie in the arrays that they are rows and keys of: where that is all that can fail, nothing can, and no outputs need
-//! to be copied.
+//! Rows and keys that all lie in the arrays that they are rows and keys of: where that is all that
+//! can fail, nothing can, and no outputs need to be copied.
 //!
-//! A row goes from one element of a row pointer to another one. If all of that lies between zero and the extent of an array, so does every
-//! row, which a look at the pointer tells: it has one element for each row, and not for each element of them. Keys are as many as what is read
-//! by them, so to look at these pays where they are shorter than what would be copied.
+//! A row goes from one element of a row pointer to another one. If all of that lies between zero
+//! and the extent of an array, so does every row, which a look at the pointer tells: it has one
+//! element for each row, and not for each element of them. Keys are as many as what is read by
+//! them, so to look at these pays where they are shorter than what would be copied.
 
 use crate::facts::at_sizes;
 use la_arena::ArenaMap;
@@ -47,7 +48,8 @@ impl Rows {
         self.pointers.contains_idx(around.iter())
     }
 
-    /// What decides whether `subscript` is below `extent`: the pointer to the rows that it goes along, or the keys that it is one of.
+    /// What decides whether `subscript` is below `extent`: the pointer to the rows that it goes
+    /// along, or the keys that it is one of.
     pub(crate) fn bounded(&self, subscript: &Subscript, extent: &AffineExpr) -> Option<Bounded> {
         let (array, kind) = match subscript {
             Subscript::Affine(expr) => match expr.as_variable()? {
@@ -149,7 +151,8 @@ impl Look {
         };
         let mut found = Scanned::default();
         let address = slot.bits_or_address as *const u8;
-        // SAFETY: the slot is that of an array of this type, which has as many elements and is not written while the call has it.
+        // SAFETY: the slot is that of an array of this type, which has as many elements and is not
+        // written while the call has it.
         unsafe { strew_runtime::scan_keys(address, slot.elements, self.ty, &raw mut found) };
         found.least > found.most || found.least >= 0 && found.most <= self.most
     }

@@ -13,7 +13,8 @@ pub(crate) struct Site {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SiteKind {
-    /// A subscript of `array`; `index` is the type of the subscript's value, which says how to read the recorded bits.
+    /// A subscript of `array`; `index` is the type of the subscript's value, which says how to read
+    /// the recorded bits.
     OutOfRange {
         array: ArrayId,
         index: Type,
@@ -21,12 +22,13 @@ pub(crate) enum SiteKind {
     DivisionByZero,
     /// A combiner that is a function of the host panicked.
     Combiner,
-    /// Two writes of one element of `array`, which is said to be disjoint; the index is the number of the element.
+    /// Two writes of one element of `array`, which is said to be disjoint; the index is the number
+    /// of the element.
     Met {
         array: ArrayId,
     },
-    /// An affine expression left 64 bits, or a divisor in it was not positive; it is a subscript of `array`, or a bound or a
-    /// condition when there is none.
+    /// An affine expression left 64 bits, or a divisor in it was not positive; it is a subscript of
+    /// `array`, or a bound or a condition when there is none.
     Overflow {
         array: Option<ArrayId>,
     },

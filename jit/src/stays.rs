@@ -1,4 +1,5 @@
-//! Computed subscripts that stay in their dimension whatever the arrays hold, so that nobody has to look.
+//! Computed subscripts that stay in their dimension whatever the arrays hold, so that nobody has to
+//! look.
 
 use crate::facts::Checks;
 use std::sync::Arc;
@@ -26,8 +27,8 @@ impl Stays {
         &self.clamped
     }
 
-    /// Whether `expr` lies in that dimension of that array in code that makes such `checks`. Where statements may be skipped, what clamps it
-    /// may be.
+    /// Whether `expr` lies in that dimension of that array in code that makes such `checks`. Where
+    /// statements may be skipped, what clamps it may be.
     pub(crate) fn is_in(
         &self,
         kernel: &Kernel,
@@ -48,7 +49,8 @@ impl Stays {
         &self.ranges
     }
 
-    /// Whether the dimension of such a subscript is sure to have an element, so that it may be read even where nothing runs.
+    /// Whether the dimension of such a subscript is sure to have an element, so that it may be read
+    /// even where nothing runs.
     pub(crate) fn has_element(&self, kernel: &Kernel, place: (ArrayId, usize)) -> bool {
         extent(kernel, place).is_some_and(|it| it > 0) || self.clamped.dimensions().contains(&place)
     }

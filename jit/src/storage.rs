@@ -23,11 +23,12 @@ pub(crate) enum Storage {
 pub(crate) enum Wanted {
     /// One.
     One,
-    /// One for each thread that runs iterations of a forall, of which there are so many. It is around nothing else, so that either all of it
-    /// runs within its function or all of it on threads.
+    /// One for each thread that runs iterations of a forall, of which there are so many. It is
+    /// around nothing else, so that either all of it runs within its function or all of it on
+    /// threads.
     ByThreads(AffineExpr),
-    /// Perhaps none, since conditions decide; or more than there are threads, since foralls are around each other, or run now within
-    /// their function and now on threads.
+    /// Perhaps none, since conditions decide; or more than there are threads, since foralls are
+    /// around each other, or run now within their function and now on threads.
     Perhaps,
 }
 
@@ -40,7 +41,8 @@ pub(crate) struct LocalStorage {
     on_loan: Vec<(ArrayId, Wanted)>,
 }
 
-/// How many bytes of local arrays the frame of one function holds at most: a forall inside of another runs on the same stack.
+/// How many bytes of local arrays the frame of one function holds at most: a forall inside of
+/// another runs on the same stack.
 const STACK_BYTES: u64 = 16 << 10;
 
 impl LocalStorage {
@@ -54,7 +56,8 @@ impl LocalStorage {
         storage
     }
 
-    /// Places what `body` allocates, in loops or not, with `room` bytes left in the frame of the function around.
+    /// Places what `body` allocates, in loops or not, with `room` bytes left in the frame of the
+    /// function around.
     fn place(
         &mut self,
         kernel: &Kernel,

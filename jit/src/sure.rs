@@ -28,10 +28,11 @@ struct Here<'k> {
 }
 
 impl<'k> Sure<'_, 'k> {
-    /// Whether no iteration of `forall`, around which `loops` are, can leave an array, divide by zero, want memory, or run for longer than
-    /// anybody has counted before.
+    /// Whether no iteration of `forall`, around which `loops` are, can leave an array, divide by
+    /// zero, want memory, or run for longer than anybody has counted before.
     ///
-    /// Foralls whose combiners are of the host, or whose merges can fail, are guarded by whoever calls the kernel, so they need no word here.
+    /// Foralls whose combiners are of the host, or whose merges can fail, are guarded by whoever
+    /// calls the kernel, so they need no word here.
     pub(crate) fn is_sure(&self, forall: &'k Forall, loops: &[Loop<'k>]) -> bool {
         let speculates = forall.privates.iter().any(|it| it.is_speculative());
         let mut here = Here {
@@ -159,8 +160,8 @@ impl<'k> Sure<'_, 'k> {
     }
 }
 
-/// Whether the loop has as many turns in all iterations of the loops inside of the forall: those of others are not in the estimate of the
-/// work, by which a loop is not stopped.
+/// Whether the loop has as many turns in all iterations of the loops inside of the forall: those of
+/// others are not in the estimate of the work, by which a loop is not stopped.
 fn is_counted(target: &AffineFor, here: &Here<'_>) -> bool {
     let inside = here.loops.iter().skip(here.outer);
     let inside: Vec<_> = inside.map(|it| Variable::Iter(it.iter())).collect();

@@ -1,9 +1,10 @@
 //! Code for the sizes that calls bring: rows of eight columns need no loop over them.
 //!
-//! Only what bounds innermost loops counts, and only small values of it: there the instructions of the loop weigh as much as what it
-//! does. To make such code takes time, so it is made when calls with the same values have taken much longer than that. It computes what
-//! the code for all sizes does, bit by bit: the kernel is the same but for numbers in bounds and extents, and code that would be run in
-//! another way is not used.
+//! Only what bounds innermost loops counts, and only small values of it: there the instructions of
+//! the loop weigh as much as what it does. To make such code takes time, so it is made when calls
+//! with the same values have taken much longer than that. It computes what the code for all sizes
+//! does, bit by bit: the kernel is the same but for numbers in bounds and extents, and code that
+//! would be run in another way is not used.
 
 use crate::compiled::{Code, Forms, Specialize};
 use crate::facts::Facts;
@@ -21,8 +22,9 @@ use strew_affine::{Kernel, ScalarId, Variable};
 /// Loops with more turns take little of their time for anything but these.
 const MOST_TURNS: i64 = 32;
 
-/// Calls with the same values take so many times as long as to make code before it is made for them: where it saves a quarter of the time, as
-/// with rows of sixteen floats, half as many calls more make up for it.
+/// Calls with the same values take so many times as long as to make code before it is made for
+/// them: where it saves a quarter of the time, as with rows of sixteen floats, half as many calls
+/// more make up for it.
 const WORTH_IT: u32 = 8;
 
 /// Code is made for so many values at most. It is never dropped: plans know code by its address.
@@ -31,7 +33,8 @@ const MOST_VERSIONS: usize = 8;
 /// The time of calls is kept for so many values.
 const MOST_WATCHED: usize = 32;
 
-/// Memory is read no faster than this many bytes a nanosecond, so a call that goes through its arrays once takes longer.
+/// Memory is read no faster than this many bytes a nanosecond, so a call that goes through its
+/// arrays once takes longer.
 const BYTES_PER_NANOSECOND: u64 = 16;
 
 /// Those of a kernel.
@@ -81,7 +84,8 @@ impl Versions {
         }
     }
 
-    /// The version for calls with these sizes, of arrays with so many bytes; `None` where no size is small.
+    /// The version for calls with these sizes, of arrays with so many bytes; `None` where no size
+    /// is small.
     pub(crate) fn find(
         &self,
         value_of: impl Fn(ScalarId) -> Option<i64>,
@@ -119,8 +123,9 @@ impl Versions {
 }
 
 impl Version {
-    /// Its code in `form`, if it is there or worth it beside that for all sizes, and could be made. Who comes while the first of it is made
-    /// does without; other forms are made when they are first needed.
+    /// Its code in `form`, if it is there or worth it beside that for all sizes, and could be made.
+    /// Who comes while the first of it is made does without; other forms are made when they are
+    /// first needed.
     pub(crate) fn code(&self, general: &Forms, form: Form) -> Option<(&Forms, &Code)> {
         if self.forms.get().is_none() && self.is_wanted(general) {
             let made = self.make(general, form);

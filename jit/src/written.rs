@@ -1,4 +1,5 @@
-//! Which elements of an array a call may write: what is copied before it, where it has to be put back after a fault.
+//! Which elements of an array a call may write: what is copied before it, where it has to be put
+//! back after a fault.
 
 use crate::facts::extents;
 use std::ops::Range;
@@ -6,8 +7,9 @@ use strew_affine::bounds::numeric_range;
 use strew_affine::visit::{AccessKind, AccessSite, accesses, walk};
 use strew_affine::{ArrayId, Kernel, Node, ScalarId, Subscript};
 
-/// The elements of `array`, numbered row by row, from the first that some iteration may write with these sizes to behind the last: the
-/// ranges of the maps of its accesses, and whole dimensions where elements are found through data. `None` when it may be any of them.
+/// The elements of `array`, numbered row by row, from the first that some iteration may write with
+/// these sizes to behind the last: the ranges of the maps of its accesses, and whole dimensions
+/// where elements are found through data. `None` when it may be any of them.
 pub(crate) fn written_elements(
     kernel: &Kernel,
     array: ArrayId,

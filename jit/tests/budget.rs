@@ -1,5 +1,5 @@
-//! Memory: what a call takes stays in its budget, as an allocator sees it that counts, and where the system gives none there is an
-//! error.
+//! Memory: what a call takes stays in its budget, as an allocator sees it that counts, and where
+//! the system gives none there is an error.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::num::NonZeroUsize;
@@ -66,7 +66,8 @@ static COUNTING: Counting = Counting {
 /// What is counted is that of one test at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Lists of parts, tasks, and streams between a body and who takes its updates: a fixed amount, whatever the sizes.
+/// Lists of parts, tasks, and streams between a body and who takes its updates: a fixed amount,
+/// whatever the sizes.
 const BOOKKEEPING: usize = 512 << 10;
 
 const SUM: &str = "kernel @sum(n: i64, m: i64, key: i32[n], x: f64[n], out: f64[m]) {
@@ -170,7 +171,8 @@ fn a_call_stays_in_its_budget() {
                         let most = COUNTING.most_during(|| {
                             outcome = arrays.call(&code, &settings(budget));
                         });
-                        // It has addresses for more than it touches, which only those know who count pages.
+                        // It has addresses for more than it touches, which only those know who
+                        // count pages.
                         if strategy.to_string() == "blocked" {
                             continue;
                         }
@@ -267,7 +269,8 @@ fn absurd_sizes_and_budgets_are_errors() {
                 Err(CallError::Size { .. }
                     | CallError::Failure(Failure::OverBudget { .. } | Failure::OutOfMemory { .. }))
             );
-            // A system may promise more than it has, and then the few pages that are touched are there.
+            // A system may promise more than it has, and then the few pages that are touched are
+            // there.
             let is_promised = n == 1 << 15 && memory > Some(1 << 40) && outcome.is_ok();
             assert!(is_told || is_promised, "{n} {memory:?} {outcome:?}");
             assert_eq!(out[0], if outcome.is_ok() { 1.0 } else { 3.0 });

@@ -1,7 +1,9 @@
-//! What an iteration of a hot loop costs, counted in instructions: a regression shows without a clock.
+//! What an iteration of a hot loop costs, counted in instructions: a regression shows without a
+//! clock.
 //!
-//! Counted is the code for a processor that has what all of its architecture have, so that it is the same everywhere. Each number was held
-//! against what the loop needs at least, which stands beside it.
+//! Counted is the code for a processor that has what all of its architecture have, so that it is
+//! the same everywhere. Each number was held against what the loop needs at least, which stands
+//! beside it.
 
 #![cfg(target_arch = "x86_64")]
 
@@ -46,7 +48,8 @@ impl Turn {
     }
 }
 
-/// The block of `source`'s code that does most with vectors, or with floats where there are none, without the jump to where it goes on.
+/// The block of `source`'s code that does most with vectors, or with floats where there are none,
+/// without the jump to where it goes on.
 fn hot_loop(source: &str, (target, mode): (Target, Mode)) -> (Turn, String) {
     let kernel = text::parse(source).expect("a kernel").remove(0);
     let kernel = verify(kernel).expect("a kernel that keeps the rules");
@@ -93,8 +96,9 @@ fn check_code(source: &str, code: (Target, Mode), most: Turn) {
     assert!(is_within, "{found:?}, at most {most:?} is wanted\n{block}");
 }
 
-/// A turn loads the key and the value, adds what is held, stores the sum, and goes on: a byte is the number of one of 256 elements, so nothing is
-/// compared but the iterator with its end. Behind a comparison the block would end.
+/// A turn loads the key and the value, adds what is held, stores the sum, and goes on: a byte is
+/// the number of one of 256 elements, so nothing is compared but the iterator with its end. Behind
+/// a comparison the block would end.
 #[test]
 fn keys_that_cannot_be_out_of_range_are_not_compared() {
     for key in [
@@ -112,7 +116,8 @@ fn keys_that_cannot_be_out_of_range_are_not_compared() {
     }
 }
 
-/// The same of keys that are clamped to a dimension of any extent. The key may be read from memory twice.
+/// The same of keys that are clamped to a dimension of any extent. The key may be read from memory
+/// twice.
 #[test]
 fn keys_that_are_clamped_are_not_compared_again() {
     for key in [
@@ -133,7 +138,8 @@ fn keys_that_are_clamped_are_not_compared_again() {
     }
 }
 
-/// Four vectors of a row stay where they are: a turn loads a factor and four vectors, multiplies and adds these, and goes on. Nothing is stored.
+/// Four vectors of a row stay where they are: a turn loads a factor and four vectors, multiplies
+/// and adds these, and goes on. Nothing is stored.
 #[test]
 fn rows_of_few_columns_are_not_in_memory() {
     let source = "kernel @k(n: i64, m: i64, a: f32[n, m], b: f32[m, 16], c: f32[n, 16]) {
@@ -144,8 +150,8 @@ fn rows_of_few_columns_are_not_in_memory() {
     check(source, Turn::new(21, 5, 0));
 }
 
-/// A turn loads the key and two floats, of which it takes one, and stores that, or a sum with it. A jump over a copy would be one that nobody
-/// can foretell.
+/// A turn loads the key and two floats, of which it takes one, and stores that, or a sum with it. A
+/// jump over a copy would be one that nobody can foretell.
 #[test]
 fn a_choice_between_floats_is_no_jump() {
     for update in [
@@ -205,8 +211,9 @@ fn what_is_kept_takes_no_jump() {
     assert!(block.contains("cmov"), "{block}");
 }
 
-/// A turn loads the key, the value, the bit and both elements, subtracts and adds, shifts a one, and stores: there is no remainder of what is
-/// taken modulo 64, and the constant waits in a register.
+/// A turn loads the key, the value, the bit and both elements, subtracts and adds, shifts a one,
+/// and stores: there is no remainder of what is taken modulo 64, and the constant waits in a
+/// register.
 #[test]
 fn counts_of_places_are_taken_as_they_are() {
     check(
@@ -220,7 +227,8 @@ fn counts_of_places_are_taken_as_they_are() {
     );
 }
 
-/// Four times a turn loads the key, the value and what is held, adds twice, and stores once: the total waits in a register.
+/// Four times a turn loads the key, the value and what is held, adds twice, and stores once: the
+/// total waits in a register.
 #[test]
 fn a_total_beside_other_sums_is_no_memory() {
     check(
@@ -243,7 +251,8 @@ fn a_total_beside_other_sums_is_no_memory() {
     );
 }
 
-/// Two vectors a turn: of each two loads, a copy of the factor, a product, a sum, a store; then the iterator, a comparison and a jump.
+/// Two vectors a turn: of each two loads, a copy of the factor, a product, a sum, a store; then the
+/// iterator, a comparison and a jump.
 #[test]
 fn a_multiple_is_added() {
     check(
@@ -254,7 +263,8 @@ fn a_multiple_is_added() {
     );
 }
 
-/// Four vectors a turn: of each a load, and the greater one; then the iterator, a comparison and a jump.
+/// Four vectors a turn: of each a load, and the greater one; then the iterator, a comparison and a
+/// jump.
 #[test]
 fn the_greatest_is_gathered_in_lanes() {
     check(
@@ -265,8 +275,8 @@ fn the_greatest_is_gathered_in_lanes() {
     );
 }
 
-/// Behind the loop, which most is done in: the greatest of four vectors and of the lanes, which lanes have it, and the least number of these,
-/// as short rows take no longer than that.
+/// Behind the loop, which most is done in: the greatest of four vectors and of the lanes, which
+/// lanes have it, and the least number of these, as short rows take no longer than that.
 #[test]
 fn the_turn_of_the_greatest_is_found_in_lanes() {
     check(
@@ -322,7 +332,8 @@ fn a_matrix_product_that_rounds_once() {
     check_code(&matrix_product(), fast, Turn::new(23, 6, 2));
 }
 
-/// Two vectors a turn: of each five loads, one of them for both, four sums, a product and a store; the row before the others begins anew in each turn.
+/// Two vectors a turn: of each five loads, one of them for both, four sums, a product and a store;
+/// the row before the others begins anew in each turn.
 #[test]
 fn a_stencil() {
     check(
@@ -356,8 +367,9 @@ fn a_filter_of_scalars_in_lanes() {
     check(&filter(3, 2), Turn::new(40, 9, 1));
 }
 
-/// Four vectors a turn, of each 25 products and sums, and a store. No more than a weight and two elements are loaded for the four of each
-/// weight, the weights from the stack: sums that were made one after the other would load all of it anew for each.
+/// Four vectors a turn, of each 25 products and sums, and a store. No more than a weight and two
+/// elements are loaded for the four of each weight, the weights from the stack: sums that were made
+/// one after the other would load all of it anew for each.
 #[test]
 fn a_filter_of_more_weights_than_there_are_registers() {
     let most = Turn {
@@ -367,8 +379,9 @@ fn a_filter_of_more_weights_than_there_are_registers() {
     check(&filter(5, 8), most);
 }
 
-/// Two rows of prefix sums: what each turn makes is in a register in the next one. A load of the row above and two of summands, six sums
-/// and differences, two stores; then copies, the addresses of rows, the iterator, a comparison and a jump.
+/// Two rows of prefix sums: what each turn makes is in a register in the next one. A load of the
+/// row above and two of summands, six sums and differences, two stores; then copies, the addresses
+/// of rows, the iterator, a comparison and a jump.
 #[test]
 fn chains_of_sums_wait_in_registers() {
     check(
@@ -391,8 +404,9 @@ fn chains_of_sums_wait_in_registers() {
     );
 }
 
-/// Two vectors a turn: of each a load of the row, two of single elements, which lie apart, a product, a difference and a store; then copies,
-/// addresses, the iterator, a comparison and a jump.
+/// Two vectors a turn: of each a load of the row, two of single elements, which lie apart, a
+/// product, a difference and a store; then copies, addresses, the iterator, a comparison and a
+/// jump.
 #[test]
 fn elements_that_lie_apart_come_into_vectors() {
     check(
@@ -403,8 +417,8 @@ fn elements_that_lie_apart_come_into_vectors() {
     );
 }
 
-/// Eight rows of B, each of four vectors, and no loop for those: C stays in registers. Of each row a factor in both lanes, four loads,
-/// copies of the factor, products and sums.
+/// Eight rows of B, each of four vectors, and no loop for those: C stays in registers. Of each row
+/// a factor in both lanes, four loads, copies of the factor, products and sums.
 #[test]
 fn short_rows_take_no_loop() {
     let sums: String = (0..8)
@@ -418,7 +432,8 @@ fn short_rows_take_no_loop() {
     check(&source, Turn::new(170, 44, 4));
 }
 
-/// Four vectors a turn behind a condition: of each four loads, three products, two sums, and no sum that goes through memory.
+/// Four vectors a turn behind a condition: of each four loads, three products, two sums, and no sum
+/// that goes through memory.
 #[test]
 fn sums_of_two_products_behind_a_condition() {
     check(
@@ -433,8 +448,9 @@ fn sums_of_two_products_behind_a_condition() {
     );
 }
 
-/// What differs from lane to lane stays in registers while a loop inside runs: a turn loads a coefficient, puts it into all lanes, and multiplies and
-/// adds for two vectors. Two more instructions copy the coefficient, which the sums are made in.
+/// What differs from lane to lane stays in registers while a loop inside runs: a turn loads a
+/// coefficient, puts it into all lanes, and multiplies and adds for two vectors. Two more
+/// instructions copy the coefficient, which the sums are made in.
 #[test]
 fn lanes_keep_their_scalars_while_a_loop_inside_runs() {
     let source = "kernel @k(n: i64, m: i64, x: f64[n], c: f64[m], y: f64[n]) {

@@ -5,8 +5,9 @@ use strew_affine::{Value, text, verify::verify};
 use strew_jit::{Argument, ArrayMut, ArrayRef, Compiled, Faults, Options, Specialize, compile};
 use strew_runtime::{Body, Mode, Runtime, Settings};
 
-/// Bodies of a loop over `i`: rows that are updated by what is gathered, in the forms that a schedule gives them; sums in lanes, in order, and
-/// of small products; statements that lanes make turn by turn, with others behind them; distances and keys that are products.
+/// Bodies of a loop over `i`: rows that are updated by what is gathered, in the forms that a
+/// schedule gives them; sums in lanes, in order, and of small products; statements that lanes make
+/// turn by turn, with others behind them; distances and keys that are products.
 const BODIES: [&str; 10] = [
     "affine.for j in 0..d lanes 8 { y_p[r[i], j] reduce(add) v[i] * x[c[i], j] }",
     "affine.for j in 0..d lanes 4 { let t: f32 = x[c[i], j] y_p[r[i], j] reduce(add) t * t }",

@@ -1,11 +1,17 @@
-//! What generated code and the runtime hand each other: plain tables and function pointers, no types of the kernel.
+//! What generated code and the runtime hand each other: plain tables and function pointers, no
+//! types of the kernel.
 //!
-//! Generated code reads and writes the fields by their offsets, so every struct is `repr(C)` and made of 4- and 8-byte fields.
+//! Generated code reads and writes the fields by their offsets, so every struct is `repr(C)` and
+//! made of 4- and 8-byte fields.
 
+mod body_shape;
+
+pub use body_shape::BodyShape;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// How deep a fault can tell its iteration; loops nested deeper are left out, the innermost ones first.
+/// How deep a fault can tell its iteration; loops nested deeper are left out, the innermost ones
+/// first.
 pub const MAX_DEPTH: usize = 8;
 
 /// What a generated function returns.
@@ -68,7 +74,8 @@ pub struct FaultRecord {
     pub site: u32,
     /// How many entries of `iteration` are meant.
     pub depth: u32,
-    /// The index that was out of range; as an unsigned 64-bit number when the site says so; 0 for other faults.
+    /// The index that was out of range; as an unsigned 64-bit number when the site says so; 0 for
+    /// other faults.
     pub index: i64,
     /// The extent it had to be below.
     pub extent: i64,
@@ -76,7 +83,8 @@ pub struct FaultRecord {
     pub iteration: [i64; MAX_DEPTH],
 }
 
-/// The state of one running generated function. Every task has its own; `slots` and `stop` are shared.
+/// The state of one running generated function. Every task has its own; `slots` and `stop` are
+/// shared.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Call {
@@ -88,15 +96,19 @@ pub struct Call {
     pub session: *const c_void,
     /// The memory of this function's local arrays; generated code only hands it on.
     pub local_memory: *mut c_void,
-    /// Where long loops add what they have done, and those outside of foralls what there is to do; never null.
+    /// Where long loops add what they have done, and those outside of foralls what there is to do;
+    /// never null.
     pub work: *const Work,
-    /// For bodies in the shapes [`BodyShape::Marks`] and [`BodyShape::Unmarked`]: for the buffers that are merged together the address of
-    /// their marks, a bit for each element, row by row, the lowest of a byte first; null where the body does not read the target.
+    /// For bodies in the shapes [`BodyShape::Marks`] and [`BodyShape::Unmarked`]: for the buffers
+    /// that are merged together the address of their marks, a bit for each element, row by row, the
+    /// lowest of a byte first; null where the body does not read the target.
     pub marks: *const *mut u8,
-    /// Foralls that combine fewer updates than this may make them in order, on their targets, without being handed to the runtime; 0 where
-    /// somebody wants to say how they are combined, and where the call may be stopped and nobody has copies of the targets.
+    /// Foralls that combine fewer updates than this may make them in order, on their targets,
+    /// without being handed to the runtime; 0 where somebody wants to say how they are combined,
+    /// and where the call may be stopped and nobody has copies of the targets.
     pub most_in_order: i64,
-    /// Foralls without private buffers that run fewer statements than this run at once, without being handed to the runtime.
+    /// Foralls without private buffers that run fewer statements than this run at once, without
+    /// being handed to the runtime.
     pub most_alone: i64,
     /// How many threads the call may use, as it is to [think](crate::Settings::as_on_one_thread).
     pub threads: i64,
@@ -106,14 +118,16 @@ pub struct Call {
     pub updates: u64,
     /// How many statements did nothing because of an index out of range.
     pub skipped: u64,
-    /// The bits of the kernel's result, zero-extended; set before [`Status::Done`] is returned by a kernel that has one.
+    /// The bits of the kernel's result, zero-extended; set before [`Status::Done`] is returned by a
+    /// kernel that has one.
     pub returned: u64,
     /// Set before [`Status::Fault`] is returned.
     pub fault: FaultRecord,
 }
 
 impl Call {
-    /// A call with `slots` that is part of no session and ends early for nobody: what a judge is called with.
+    /// A call with `slots` that is part of no session and ends early for nobody: what a judge is
+    /// called with.
     #[inline]
     pub fn alone(slots: *const Slot, work: *const Work) -> Self {
         Self {
@@ -140,9 +154,10 @@ pub type EntryFn = unsafe extern "C" fn(call: *mut Call) -> u32;
 
 /// Iterations `first..last` of a forall, in order: returns a [`Status`].
 ///
-/// `frame` holds the values that the body takes from outside of the loop; `privates` the addresses of this task's private buffers,
-/// in the order of [`ForallCall::privates`], and behind them, in that order again, the distances in bytes from one element of a
-/// buffer to the next. They may be the targets themselves when only one task runs.
+/// `frame` holds the values that the body takes from outside of the loop; `privates` the addresses
+/// of this task's private buffers, in the order of [`ForallCall::privates`], and behind them, in
+/// that order again, the distances in bytes from one element of a buffer to the next. They may be
+/// the targets themselves when only one task runs.
 pub type ChunkFn = unsafe extern "C" fn(
     call: *mut Call,
     frame: *const u64,
@@ -151,13 +166,14 @@ pub type ChunkFn = unsafe extern "C" fn(
     last: i64,
 ) -> u32;
 
-/// `held[i] = held[i] ∘ incoming[i]` for `elements` elements. Both are tables of addresses, one for each buffer that is merged
-/// together with the others; no two of all these buffers overlap.
+/// `held[i] = held[i] ∘ incoming[i]` for `elements` elements. Both are tables of addresses, one for
+/// each buffer that is merged together with the others; no two of all these buffers overlap.
 pub type MergeFn =
     unsafe extern "C" fn(held: *const *mut u8, incoming: *const *mut u8, elements: u64);
 
-/// `held[keys[i]] = held[keys[i]] ∘ incoming[i]` for `elements` numbers `i`, in rising order. Both are tables of addresses as those of
-/// a [`MergeFn`]; each key is the number of an element that is held.
+/// `held[keys[i]] = held[keys[i]] ∘ incoming[i]` for `elements` numbers `i`, in rising order. Both
+/// are tables of addresses as those of a [`MergeFn`]; each key is the number of an element that is
+/// held.
 pub type ApplyFn = unsafe extern "C" fn(
     held: *const *mut u8,
     keys: *const u16,
@@ -165,112 +181,8 @@ pub type ApplyFn = unsafe extern "C" fn(
     elements: u64,
 );
 
-/// What the body of a forall does with its updates of private buffers. Everything else is the same in all shapes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
-pub enum BodyShape {
-    /// It combines them into the buffers.
-    Direct,
-    /// The same, but an element that is updated several times in a row is kept in a register meanwhile: a rounded sum then does not wait
-    /// for memory each time. The order of combination is that of [`Direct`](Self::Direct).
-    RunLength,
-    /// The same, but of an element that is updated several times in a row up to [`PARTIALS`] partial values are kept, the first of them
-    /// beginning with the element and the others with the identity. Statements combine into them by turns, as they stand in the body, so
-    /// that one does not wait for the one before. They are combined, neighbours first, when another element is updated.
-    Partials,
-    /// It combines them into [`TABLES`] buffers by turns, one after the other as its statements stand: updates that follow each other
-    /// then do not wait for each other, wherever they go. Behind the distances stands that in bytes from each buffer to the next.
-    Tables,
-    /// It combines each into the buffer in one step, so that several threads may run it on the same buffers; for buffers that are merged
-    /// with no other.
-    Atomic,
-    /// It combines them into the buffers, and before it loads an element it sees to it that the [page](Pages) that this lies in was
-    /// filled. The addresses of the pages stand behind the distances, one for each buffer; that of the first of those that are merged
-    /// together counts.
-    Paged,
-    /// [`Paged`](Self::Paged) and [`RunLength`](Self::RunLength) at once.
-    PagedRunLength,
-    /// [`Paged`](Self::Paged) and [`Partials`](Self::Partials) at once.
-    PagedPartials,
-    /// [`Paged`](Self::Paged) and [`Tables`](Self::Tables) at once: a page is filled in all tables. The distance from each table to the
-    /// next stands behind the addresses of the pages.
-    PagedTables,
-    /// It makes only those of some columns, the last subscripts of two-dimensional buffers or more: the turns of the loops over columns
-    /// whose numbers are at least the first and below the second of two that stand behind the distances.
-    Columns,
-    /// It makes only those of some rows of two-dimensional buffers or more: each loop over columns turns if its row
-    /// [belongs](owner_of_row) to the first of three numbers that stand behind the distances. The second is how many owners there are, and
-    /// rows that follow each other belong to one in blocks of a power of two, whose logarithm is the third.
-    Rows,
-    /// It evaluates them and checks where they go, and combines them into nothing: a body that ends without a failure does so in every
-    /// other shape. It touches no buffers, so it is handed none.
-    Check,
-    /// The same, and it notes where they go, in [`Bounds`] for each of the buffers that are merged together, whose address stands in the
-    /// place of that of the first of them.
-    Bounds,
-    /// It finds out at once for all of its iterations, from the least and the largest of the indices that they may read, whether any of
-    /// them can fail, and widens the [`Bounds`] of [`Bounds`](Self::Bounds) by where their updates may go, but for
-    /// [`Bounds::falls`] and [`Bounds::last`]. Where it cannot tell it makes them [`Bounds::ALL`].
-    Scan,
-    /// It combines those of some elements into the buffers, and leaves the others out: of each buffer the elements whose numbers, row by
-    /// row, are at least the first and below the second of two numbers. The first ones stand behind the distances, and behind them
-    /// the second ones; those of the first of the buffers that are merged together count. If the number behind them is not 0, then
-    /// updates never fall back, and it may end once those of all buffers have gone beyond.
-    Within,
-    /// [`Within`](Self::Within) and [`RunLength`](Self::RunLength) at once.
-    WithinRunLength,
-    /// It evaluates them and appends their keys to a [`Stream`] for each of the buffers that are merged together, whose address stands in
-    /// the place of that of the first of them.
-    Emit,
-    /// It puts each, its value and the end of its key, into the line of its range, of [`Lines`] for each of the buffers that are
-    /// merged together, whose address stands in the place of that of the first of them.
-    Sorted,
-    /// The same for who knows the keys: it puts values alone, each into the line of the next of [`Lines::ranges`], and evaluates nothing
-    /// that only the keys need.
-    Values,
-    /// Of a body that reads targets: it marks the elements that it reads and may update, and perhaps some more, in [`Call::marks`], and does nothing else.
-    /// Several threads may run it with the same marks. It is handed no buffers. In [`Call::updates`] it counts, about, how often loops with
-    /// updates turn whose bounds are computed.
-    Marks,
-    /// [`Direct`](Self::Direct) for a body that reads targets, with buffers that are none of them: what it reads is what they hold meanwhile,
-    /// and it ends with [`Status::Met`] before the first update of an element that is marked in [`Call::marks`].
-    Unmarked,
-    /// The same where nothing has a mark, and nothing is looked for.
-    Apart,
-    /// [`Direct`](Self::Direct) for several threads that run it on the same buffers at once, each with elements of its own: it leaves alone what it does not update.
-    Shared,
-}
-
-impl BodyShape {
-    /// All of them.
-    pub const ALL: [Self; 23] = [
-        Self::Direct,
-        Self::RunLength,
-        Self::Partials,
-        Self::Tables,
-        Self::Atomic,
-        Self::Paged,
-        Self::PagedRunLength,
-        Self::PagedPartials,
-        Self::PagedTables,
-        Self::Columns,
-        Self::Rows,
-        Self::Check,
-        Self::Bounds,
-        Self::Scan,
-        Self::Within,
-        Self::WithinRunLength,
-        Self::Emit,
-        Self::Sorted,
-        Self::Values,
-        Self::Marks,
-        Self::Unmarked,
-        Self::Apart,
-        Self::Shared,
-    ];
-}
-
-/// The parameters that alone decide where the updates of a forall go, by the numbers of their slots.
+/// The parameters that alone decide where the updates of a forall go, by the numbers of their
+/// slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeySlots {
     /// Arrays, which the kernel does not write.
@@ -293,18 +205,20 @@ pub trait OnDemand: std::fmt::Debug + Sync {
     /// Why it could not be made.
     fn apply(&self, number: u32) -> Result<ApplyFn, String>;
 
-    /// The body of the forall with a number that generated code put into [`ForallCall::body_number`], in another shape than the
-    /// one it handed over.
+    /// The body of the forall with a number that generated code put into
+    /// [`ForallCall::body_number`], in another shape than the one it handed over.
     ///
     /// # Errors
     /// Why it could not be made.
     fn body(&self, number: u32, shape: BodyShape) -> Result<ChunkFn, String>;
 
-    /// What decides where the updates of the forall with this number go; `None` when something does that changes while the kernel runs.
+    /// What decides where the updates of the forall with this number go; `None` when something does
+    /// that changes while the kernel runs.
     fn keys(&self, number: u32) -> Option<KeySlots>;
 }
 
-/// The keys of updates that a body in the shape [`BodyShape::Emit`] has evaluated and nobody has taken yet.
+/// The keys of updates that a body in the shape [`BodyShape::Emit`] has evaluated and nobody has
+/// taken yet.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Stream {
@@ -314,8 +228,8 @@ pub struct Stream {
     pub staged: u64,
 }
 
-/// Where the updates of a private buffer go that a body in the shape [`BodyShape::Bounds`] has looked at, by the numbers of elements,
-/// row by row.
+/// Where the updates of a private buffer go that a body in the shape [`BodyShape::Bounds`] has
+/// looked at, by the numbers of elements, row by row.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Bounds {
@@ -368,7 +282,8 @@ pub struct Scanned {
 /// The bytes of a page, which is the part of a private buffer that is filled at a time.
 pub const PAGE: u64 = 4096;
 
-/// What pages of a private buffer hold values already, with the same elements of those that are merged together with it.
+/// What pages of a private buffer hold values already, with the same elements of those that are
+/// merged together with it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Pages {
@@ -376,17 +291,20 @@ pub struct Pages {
     pub filled: *const u8,
 }
 
-/// The entry point that a body in the shape [`BodyShape::Paged`] calls before it touches any of the elements that lie in `bytes` bytes,
-/// at least one, from `at` bytes behind the address of a buffer on, some in a page that is not filled: returns a [`Status`], and with
-/// [`Status::Done`] they all hold something.
+/// The entry point that a body in the shape [`BodyShape::Paged`] calls before it touches any of the
+/// elements that lie in `bytes` bytes, at least one, from `at` bytes behind the address of a buffer
+/// on, some in a page that is not filled: returns a [`Status`], and with [`Status::Done`] they all
+/// hold something.
 pub type ReachFn =
     unsafe extern "C" fn(call: *mut Call, pages: *mut Pages, at: u64, bytes: u64) -> u32;
 
-/// Blocks of rows are multiplied by this: the golden ratio of 2³², so that blocks that follow each other go to different owners (Knuth,
-/// The Art of Computer Programming, 6.4, multiplicative hashing).
+/// Blocks of rows are multiplied by this: the golden ratio of 2³², so that blocks that follow each
+/// other go to different owners (Knuth, The Art of Computer Programming, 6.4, multiplicative
+/// hashing).
 pub const ROW_FACTOR: u32 = 0x9E37_79B9;
 
-/// Which of `owners` a row belongs to, with blocks of `2^shift` rows. Bodies in the shape [`BodyShape::Rows`] compute the same.
+/// Which of `owners` a row belongs to, with blocks of `2^shift` rows. Bodies in the shape
+/// [`BodyShape::Rows`] compute the same.
 ///
 /// ```
 /// use strew_runtime::abi::owner_of_row;
@@ -408,36 +326,42 @@ pub const PARTIALS: usize = 4;
 /// How many updates a [`Stream`] holds; a body that has made so many calls [`TakeFn`].
 pub const STAGED: u64 = 1024;
 
-/// The entry point that a body in the shape [`BodyShape::Emit`] calls when a stream is full: returns a [`Status`], and leaves the stream
-/// empty if that is [`Status::Done`].
+/// The entry point that a body in the shape [`BodyShape::Emit`] calls when a stream is full:
+/// returns a [`Status`], and leaves the stream empty if that is [`Status::Done`].
 pub type TakeFn = unsafe extern "C" fn(call: *mut Call, stream: *mut Stream) -> u32;
 
 /// Lines in which updates are gathered, one for each range of elements, until one is full.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Lines {
-    /// For each range the place of its next update. Places count through all lines: those of range `r` are the [`LINE`] places from
-    /// `r * LINE` on.
+    /// For each range the place of its next update. Places count through all lines: those of range
+    /// `r` are the [`LINE`] places from `r * LINE` on.
     pub places: *mut u32,
-    /// For bodies in the shape [`BodyShape::Sorted`]: for each place the lowest [`KEY_BITS`] of the number of the element.
+    /// For bodies in the shape [`BodyShape::Sorted`]: for each place the lowest [`KEY_BITS`] of the
+    /// number of the element.
     pub keys: *mut u16,
-    /// For each buffer that is merged together, the address of as many values of its type as there are places. Bodies in the shape
-    /// [`BodyShape::Sorted`] leave out buffers whose updates all bring the [same value](PrivateCall::constant).
+    /// For each buffer that is merged together, the address of as many values of its type as there
+    /// are places. Bodies in the shape [`BodyShape::Sorted`] leave out buffers whose updates all
+    /// bring the [same value](PrivateCall::constant).
     pub values: *const *mut u8,
-    /// For bodies in the shape [`BodyShape::Values`]: the range of the next update, with those of all that follow behind it. A body leaves
-    /// it where it ended, or has [`put_values`](crate::put_values) move it.
+    /// For bodies in the shape [`BodyShape::Values`]: the range of the next update, with those of
+    /// all that follow behind it. A body leaves it where it ended, or has
+    /// [`put_values`](crate::put_values) move it.
     pub ranges: *const u16,
-    /// For bodies in the shape [`BodyShape::Sorted`]: the number of an element, shifted right so far, is its range.
+    /// For bodies in the shape [`BodyShape::Sorted`]: the number of an element, shifted right so
+    /// far, is its range.
     pub shift: u64,
 }
 
-/// How many places a line has, a power of two: with keys of [`KEY_BITS`], those of a line fill a cache line.
+/// How many places a line has, a power of two: with keys of [`KEY_BITS`], those of a line fill a
+/// cache line.
 pub const LINE: u32 = 32;
 
 /// How many bits a key of sorted updates has. No range of elements is larger.
 pub const KEY_BITS: u32 = u16::BITS;
 
-/// The entry point that a body calls when the line of `range` is full: returns a [`Status`], and with [`Status::Done`] the line is empty.
+/// The entry point that a body calls when the line of `range` is full: returns a [`Status`], and
+/// with [`Status::Done`] the line is empty.
 pub type FullFn = unsafe extern "C" fn(call: *mut Call, lines: *mut Lines, range: u64) -> u32;
 
 /// A private buffer of a forall.
@@ -448,7 +372,8 @@ pub struct PrivateCall {
     pub target: *mut u8,
     /// Its number of elements.
     pub elements: u64,
-    /// The distance in bytes from one run of elements of the target to the next. Runs of buffers follow each other.
+    /// The distance in bytes from one run of elements of the target to the next. Runs of buffers
+    /// follow each other.
     pub target_stride: u64,
     /// How many elements follow each other in each run; at least 1.
     pub target_run: u64,
@@ -462,18 +387,20 @@ pub struct PrivateCall {
     pub exact: u32,
     /// 1 when updates may be made in any order, but for regrouping them, else 0.
     pub commutes: u32,
-    /// 1 when updates have to be made in the order of the loop, since there is no identity that a buffer could start with, else 0.
+    /// 1 when updates have to be made in the order of the loop, since there is no identity that a
+    /// buffer could start with, else 0.
     pub ordered: u32,
-    /// How many buffers, this one and those behind it, are merged together, element by element; they have the same number of
-    /// elements. 0 for one that is merged with one before it.
+    /// How many buffers, this one and those behind it, are merged together, element by element;
+    /// they have the same number of elements. 0 for one that is merged with one before it.
     pub parts: u32,
     /// The number in [`OnDemand`] of the functions that combine them.
     pub merge: u32,
     /// 1 when all updates of the buffer bring the same value, else 0.
     pub constant: u32,
-    /// 1 when the body may read the target, else 0. Then the buffer may be the target itself for a body in the shape [`BodyShape::Direct`]
-    /// that runs all iterations in order, else there are bodies in the shapes [`BodyShape::Marks`], [`BodyShape::Unmarked`] and
-    /// [`BodyShape::Apart`] alone.
+    /// 1 when the body may read the target, else 0. Then the buffer may be the target itself for a
+    /// body in the shape [`BodyShape::Direct`] that runs all iterations in order, else there are
+    /// bodies in the shapes [`BodyShape::Marks`], [`BodyShape::Unmarked`] and [`BodyShape::Apart`]
+    /// alone.
     pub speculative: u32,
 }
 
@@ -485,7 +412,8 @@ impl PrivateCall {
     }
 }
 
-/// Elements, or rows of them, that a forall reads where an array of keys says, none of which it writes.
+/// Elements, or rows of them, that a forall reads where an array of keys says, none of which it
+/// writes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct GatherCall {
@@ -527,11 +455,14 @@ pub struct ForallCall {
     pub trips: i64,
     /// An estimate of how many statements all of them run in loops that make no updates.
     pub others: i64,
-    /// As how many more statements than they are what the updates call counts, all of them together.
+    /// As how many more statements than they are what the updates call counts, all of them
+    /// together.
     pub called: i64,
-    /// How many columns the targets have, if the body has the shape [`BodyShape::Columns`], else [`NO_COLUMNS`].
+    /// How many columns the targets have, if the body has the shape [`BodyShape::Columns`], else
+    /// [`NO_COLUMNS`].
     pub columns: u64,
-    /// How many columns they have, if the body has the shape [`BodyShape::Rows`], else [`NO_COLUMNS`].
+    /// How many columns they have, if the body has the shape [`BodyShape::Rows`], else
+    /// [`NO_COLUMNS`].
     pub row_columns: u64,
     /// Columns are divided at multiples of this power of two alone, if at all.
     pub column_step: u64,
@@ -541,21 +472,25 @@ pub struct ForallCall {
     pub body_number: u64,
     /// The number of the strategy in [`STRATEGIES`](crate::STRATEGIES), or [`AUTO`].
     pub strategy: u32,
-    /// 1 when a fault in this forall is made good by whoever called the kernel, else 0: then the runtime keeps what it needs
-    /// to put the targets back.
+    /// 1 when a fault in this forall is made good by whoever called the kernel, else 0: then the
+    /// runtime keeps what it needs to put the targets back.
     pub guarded: u32,
     /// 1 when every turn of an innermost loop of the body is sure to make an update, else 0.
     pub steady: u32,
-    /// 1 when the body writes nothing but its private buffers, so that it can be run for its updates and they be thrown away, else 0.
+    /// 1 when the body writes nothing but its private buffers, so that it can be run for its
+    /// updates and they be thrown away, else 0.
     pub pure: u32,
     /// 1 when no iteration can fail, whatever the arrays hold, else 0.
     pub sure: u32,
-    /// 1 when a body in the shape [`BodyShape::Direct`] makes most updates in registers, which other shapes do not, else 0.
+    /// 1 when a body in the shape [`BodyShape::Direct`] makes most updates in registers, which
+    /// other shapes do not, else 0.
     pub held: u32,
-    /// 1 when such a body stores elements that it may not have updated, so that there is one in the shape [`BodyShape::Shared`], else 0.
+    /// 1 when such a body stores elements that it may not have updated, so that there is one in the
+    /// shape [`BodyShape::Shared`], else 0.
     pub holds: u32,
-    /// 1 when every iteration needs private buffers of its own, since the body does more with them than combine values into
-    /// them; 0 when several iterations may share theirs, or work on the targets themselves.
+    /// 1 when every iteration needs private buffers of its own, since the body does more with them
+    /// than combine values into them; 0 when several iterations may share theirs, or work on the
+    /// targets themselves.
     pub separate: u32,
 }
 
@@ -575,8 +510,9 @@ pub const NO_COLUMNS: u64 = u64::MAX;
 /// The strategy number that leaves the choice to the runtime.
 pub const AUTO: u32 = u32::MAX;
 
-/// The entry point that generated code calls for a local array that has no place in its frame: returns the address of `elements`
-/// elements of `element_bytes` bytes, all zero, or null when there is no memory. The same `number` gives the same memory again.
+/// The entry point that generated code calls for a local array that has no place in its frame:
+/// returns the address of `elements` elements of `element_bytes` bytes, all zero, or null when
+/// there is no memory. The same `number` gives the same memory again.
 pub type LocalArrayFn = unsafe extern "C" fn(
     call: *mut Call,
     number: u64,

@@ -1,4 +1,5 @@
-//! Buffers that stay warm: the first touch of a page costs more than most kernels do with it, so memory is kept between calls.
+//! Buffers that stay warm: the first touch of a page costs more than most kernels do with it, so
+//! memory is kept between calls.
 
 use crate::failure::Failure;
 use crate::memory::{HUGE_PAGE, Pages, advise, lock};
@@ -171,7 +172,8 @@ impl Arena {
         Layout::from_size_align(size, alignment).ok()
     }
 
-    /// Sees to it that, with `loaned` bytes asked for, no more than `most` bytes are held, as far as kept buffers can be given back.
+    /// Sees to it that, with `loaned` bytes asked for, no more than `most` bytes are held, as far
+    /// as kept buffers can be given back.
     pub(crate) fn make_room(&self, loaned: u64, most: u64) {
         let mut kept = lock(&self.kept);
         let left = most.saturating_sub(loaned.saturating_add(kept.surplus));
@@ -219,7 +221,8 @@ pub(crate) struct Buffer<'a> {
 }
 
 impl Buffer<'_> {
-    /// Its first byte, aligned to [`ALIGNMENT`]; not to be read or written when no bytes were asked for.
+    /// Its first byte, aligned to [`ALIGNMENT`]; not to be read or written when no bytes were asked
+    /// for.
     pub(crate) fn address(&self) -> *mut u8 {
         match &self.block {
             Some(block) => block.address.as_ptr(),
@@ -305,7 +308,8 @@ mod tests {
                 scope.spawn(move || {
                     for round in 1..200 {
                         let buffer = arena.take(round * 8).unwrap();
-                        // SAFETY: the buffer has at least `round * 8` bytes and is on loan to this thread alone.
+                        // SAFETY: the buffer has at least `round * 8` bytes and is on loan to this
+                        // thread alone.
                         let bytes = unsafe {
                             buffer.address().write_bytes(thread, round * 8);
                             std::slice::from_raw_parts(buffer.address(), round * 8)

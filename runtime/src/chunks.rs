@@ -12,13 +12,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Between two looks at the stop token lie about so many iterations of the tiled loop, or one of the forall if that is more.
+/// Between two looks at the stop token lie about so many iterations of the tiled loop, or one of
+/// the forall if that is more.
 const TRIPS_BETWEEN_LOOKS: i64 = 1 << 16;
 
 /// What the tasks of a forall share.
 ///
-/// Chunks are numbered in the order of their iterations. The failure that counts is that of the lowest number: a chunk is skipped
-/// or left only when one of a lower number has failed, so all chunks below the first that failed have run to their end.
+/// Chunks are numbered in the order of their iterations. The failure that counts is that of the
+/// lowest number: a chunk is skipped or left only when one of a lower number has failed, so all
+/// chunks below the first that failed have run to their end.
 pub(crate) struct Chunks<'j> {
     session: Session<'j>,
     slots: *const Slot,
@@ -39,8 +41,10 @@ pub(crate) struct Chunks<'j> {
     failure: Mutex<Option<Failure>>,
 }
 
-// SAFETY: the pointers are read only, but for marks, which bodies set one by one and in one step, and what they point to outlives the
-// forall: whoever calls `run_forall` vouches for that and for bodies that may run on any thread. Everything else is `Sync` by itself, the session among it, as is asserted below.
+// SAFETY: the pointers are read only, but for marks, which bodies set one by one and in one step,
+// and what they point to outlives the forall: whoever calls `run_forall` vouches for that and for
+// bodies that may run on any thread. Everything else is `Sync` by itself, the session among it, as
+// is asserted below.
 unsafe impl Sync for Chunks<'_> {}
 
 /// Bodies reach the session through a pointer, which no compiler looks at.
@@ -93,7 +97,8 @@ impl<'j> Chunks<'j> {
         }
     }
 
-    /// The same for bodies that must run to their end, in which loops would look at the stop token too.
+    /// The same for bodies that must run to their end, in which loops would look at the stop token
+    /// too.
     pub(crate) fn unstoppable(self) -> Self {
         Self {
             stop: &NEVER,
@@ -128,10 +133,12 @@ impl<'j> Chunks<'j> {
         !stopped
     }
 
-    /// Runs `iterations` as chunk `number`, with these addresses of private buffers, unless it is not wanted any more.
+    /// Runs `iterations` as chunk `number`, with these addresses of private buffers, unless it is
+    /// not wanted any more.
     ///
     /// # Safety
-    /// `privates` are what the body asks for, and no other chunk that runs at the same time has any of them.
+    /// `privates` are what the body asks for, and no other chunk that runs at the same time has any
+    /// of them.
     pub(crate) unsafe fn run(&self, number: usize, iterations: Range<i64>, privates: &[*mut u8]) {
         let watched = self.timeline.map(|it| (it, Instant::now()));
         let mut memory = LocalMemory::default();
@@ -141,7 +148,8 @@ impl<'j> Chunks<'j> {
         let Range { mut start, end } = iterations;
         while start < end && self.is_wanted(number) {
             let next = start.saturating_add(self.between_looks).min(end);
-            // SAFETY: whoever called `run_forall` vouches for the body, the caller of this function for the buffers.
+            // SAFETY: whoever called `run_forall` vouches for the body, the caller of this function
+            // for the buffers.
             let status =
                 unsafe { (self.body)(&raw mut call, self.frame, privates.as_ptr(), start, next) };
             if let Err(failure) = self.session.outcome(status, &call) {
@@ -165,8 +173,8 @@ impl<'j> Chunks<'j> {
     pub(crate) unsafe fn run_none(&self, privates: &[*mut u8]) {
         let mut memory = LocalMemory::default();
         let mut call = self.session.call(self.slots, self.stop, &mut memory);
-        // SAFETY: whoever called `run_forall` vouches for the body, the caller of this function for the buffers. Of no iterations it
-        // has nothing to tell.
+        // SAFETY: whoever called `run_forall` vouches for the body, the caller of this function for
+        // the buffers. Of no iterations it has nothing to tell.
         let _ = unsafe { (self.body)(&raw mut call, self.frame, privates.as_ptr(), 0, 0) };
     }
 

@@ -32,7 +32,8 @@ pub enum Failure {
     },
     /// A forall cannot be run as asked.
     Refused(Refusal),
-    /// A loop that reads what it updates came to an element that is both. What runs foralls then runs it in order: no call ends so.
+    /// A loop that reads what it updates came to an element that is both. What runs foralls then
+    /// runs it in order: no call ends so.
     Met,
     /// A defect of strew or of a combiner: the message of a panic.
     Panicked(String),
@@ -52,52 +53,58 @@ pub enum Held {
 /// Why a forall cannot be run as asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Exact mode asks for the bits of the serial loop, and the strategy regroups updates that round.
+    /// Exact mode asks for the bits of the serial loop, and the strategy regroups updates that
+    /// round.
     Regroups {
         /// The name of the strategy.
         strategy: &'static str,
     },
-    /// The strategy needs the updates apart from what they are combined into, and there is no body that makes them so: the loop
-    /// does more with its outputs, has a parallel loop inside, or its outputs are fields of records or have 2³² elements or nearly so many.
+    /// The strategy needs the updates apart from what they are combined into, and there is no body
+    /// that makes them so: the loop does more with its outputs, has a parallel loop inside, or its
+    /// outputs are fields of records or have 2³² elements or nearly so many.
     CannotEmit {
         /// The name of the strategy.
         strategy: &'static str,
     },
-    /// The strategy divides the rows of outputs, and the loop does not update each by loops over its columns alone, or is not sure to have
-    /// read which row that is before them.
+    /// The strategy divides the rows of outputs, and the loop does not update each by loops over
+    /// its columns alone, or is not sure to have read which row that is before them.
     NoRows {
         /// The name of the strategy.
         strategy: &'static str,
     },
-    /// The strategy divides the columns of outputs, and the loop does not update whole rows of them by loops over their columns.
+    /// The strategy divides the columns of outputs, and the loop does not update whole rows of them
+    /// by loops over their columns.
     NoColumns {
         /// The name of the strategy.
         strategy: &'static str,
     },
-    /// The strategy needs updates that go to the same elements whenever the loop runs, and something that changes while the kernel runs
-    /// decides where these go.
+    /// The strategy needs updates that go to the same elements whenever the loop runs, and
+    /// something that changes while the kernel runs decides where these go.
     KeysChange {
         /// The name of the strategy.
         strategy: &'static str,
     },
-    /// The strategy needs the loop in another form, and there is none: the loop does more with its outputs, or has a parallel loop
-    /// inside.
+    /// The strategy needs the loop in another form, and there is none: the loop does more with its
+    /// outputs, or has a parallel loop inside.
     NoBodies {
         /// The name of the strategy.
         strategy: &'static str,
     },
-    /// The strategy runs the loop for a look at its updates before it makes them, and the loop cannot be run twice: it does more with its
-    /// outputs, writes other arrays, has a parallel loop inside, or needs memory for arrays of its own.
+    /// The strategy runs the loop for a look at its updates before it makes them, and the loop
+    /// cannot be run twice: it does more with its outputs, writes other arrays, has a parallel loop
+    /// inside, or needs memory for arrays of its own.
     LooksFirst {
         /// The name of the strategy.
         strategy: &'static str,
     },
-    /// The strategy makes updates in an order that varies from run to run, and with these updates the mode does not allow that.
+    /// The strategy makes updates in an order that varies from run to run, and with these updates
+    /// the mode does not allow that.
     AnyOrder {
         /// The name of the strategy.
         strategy: &'static str,
     },
-    /// The strategy does not keep the order of the loop, and these updates have no other meaning than in that order.
+    /// The strategy does not keep the order of the loop, and these updates have no other meaning
+    /// than in that order.
     InOrder {
         /// The name of the strategy.
         strategy: &'static str,
@@ -107,7 +114,8 @@ pub enum Refusal {
         /// The name of the strategy.
         strategy: &'static str,
     },
-    /// The strategy does not look whether the elements that the loop reads of its outputs are others than those that it updates.
+    /// The strategy does not look whether the elements that the loop reads of its outputs are
+    /// others than those that it updates.
     Speculates {
         /// The name of the strategy.
         strategy: &'static str,

@@ -26,8 +26,9 @@ struct Gathering<'s> {
     sink: &'s mut dyn LineSink,
 }
 
-/// Runs `iterations` as chunk `number` of `chunks`, with a sink for the updates of the buffers that are merged together, one after the
-/// other; with each comes how many buffers those are. What is in the lines in the end stays there. Failures are left with the chunks.
+/// Runs `iterations` as chunk `number` of `chunks`, with a sink for the updates of the buffers that
+/// are merged together, one after the other; with each comes how many buffers those are. What is in
+/// the lines in the end stays there. Failures are left with the chunks.
 ///
 /// # Safety
 /// The body of `chunks` is one that sorts updates of such buffers, into lines like these.
@@ -65,13 +66,15 @@ pub unsafe extern "C" fn empty_line(call: *mut Call, lines: *mut Lines, range: u
     }
 }
 
-/// What generated code calls with the values of `count` updates that follow each other, each of `bytes` bytes: puts them into the lines of
-/// their ranges, which are [listed](Lines::ranges). Returns a [`Status`](crate::abi::Status).
+/// What generated code calls with the values of `count` updates that follow each other, each of
+/// `bytes` bytes: puts them into the lines of their ranges, which are [listed](Lines::ranges).
+/// Returns a [`Status`](crate::abi::Status).
 ///
 /// # Safety
 /// * As for [`empty_line`].
-/// * The lines are of one buffer, whose values have 1, 2, 4 or 8 bytes, and ranges are listed. Behind those of all updates stands one whose
-///   line nobody takes: of more updates than there are ranges, the first ends this.
+/// * The lines are of one buffer, whose values have 1, 2, 4 or 8 bytes, and ranges are listed.
+///   Behind those of all updates stands one whose line nobody takes: of more updates than there are
+///   ranges, the first ends this.
 /// * There are so many values of so many bytes, aligned as these are.
 #[unsafe(export_name = "strew_put_values")]
 pub unsafe extern "C" fn put_values(
@@ -84,7 +87,8 @@ pub unsafe extern "C" fn put_values(
     // SAFETY: the caller vouches for it.
     let gathering = unsafe { &mut *lines.cast::<Gathering<'_>>() };
     let count = count as usize;
-    // SAFETY: the caller vouches for the call, for the values, and for the lines and ranges that `put` asks for.
+    // SAFETY: the caller vouches for the call, for the values, and for the lines and ranges that
+    // `put` asks for.
     unsafe {
         status_of(call, "sorting updates", || match bytes {
             1 => gathering.put(std::slice::from_raw_parts(values, count)),
@@ -99,8 +103,8 @@ impl Gathering<'_> {
     /// Puts the values of the next updates into their lines.
     ///
     /// # Safety
-    /// The lines are of one buffer, whose values have as many bytes as a `T`. There are as many ranges, or behind the last one stands one
-    /// whose line nobody takes.
+    /// The lines are of one buffer, whose values have as many bytes as a `T`. There are as many
+    /// ranges, or behind the last one stands one whose line nobody takes.
     unsafe fn put<T: Copy>(&mut self, values: &[T]) -> Result<(), Failure> {
         let places = self.lines.places;
         // SAFETY: there is a column for the buffer.
@@ -108,7 +112,8 @@ impl Gathering<'_> {
         let ranges = self.lines.ranges;
         self.lines.ranges = ranges.wrapping_add(values.len());
         for (number, value) in values.iter().enumerate() {
-            // SAFETY: the caller vouches for the ranges, each of which has a line with room: it is emptied when it is full.
+            // SAFETY: the caller vouches for the ranges, each of which has a line with room: it is
+            // emptied when it is full.
             let (range, next) = unsafe {
                 let range = usize::from(*ranges.add(number));
                 let place = *places.add(range);

@@ -1,8 +1,9 @@
-//! Threads that take part in work of others, and look out for more of it for a while before they sleep.
+//! Threads that take part in work of others, and look out for more of it for a while before they
+//! sleep.
 //!
-//! To wake a thread takes tens of microseconds, as long as many a loop. So a thread that has run out of work stays awake for a little,
-//! and whoever has work shares it without waiting: who comes too late finds it done, and nobody waits for threads that have
-//! not begun.
+//! To wake a thread takes tens of microseconds, as long as many a loop. So a thread that has run
+//! out of work stays awake for a little, and whoever has work shares it without waiting: who comes
+//! too late finds it done, and nobody waits for threads that have not begun.
 
 use crate::memory;
 use crate::processor::Occupied;
@@ -16,10 +17,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So long a helper without work looks out for some: kernels that are called one after the other find it awake.
+/// So long a helper without work looks out for some: kernels that are called one after the other
+/// find it awake.
 pub(crate) const LOOKING_OUT: Duration = Duration::from_micros(200);
 
-/// So long one whose own part is done looks whether its helpers have ended, before it sleeps: about what it takes to be woken.
+/// So long one whose own part is done looks whether its helpers have ended, before it sleeps: about
+/// what it takes to be woken.
 const PATIENCE: Duration = Duration::from_micros(50);
 
 /// Threads that help.
@@ -29,8 +32,8 @@ pub(crate) struct Helpers {
     board: Arc<Board>,
 }
 
-/// Where work is offered. Numbers that several look at are changed in one order for all of them: one who goes to sleep and one who
-/// offers work cannot miss each other.
+/// Where work is offered. Numbers that several look at are changed in one order for all of them:
+/// one who goes to sleep and one who offers work cannot miss each other.
 #[derive(Debug)]
 struct Board {
     offers: Mutex<Vec<Arc<Offer>>>,
@@ -48,7 +51,8 @@ struct Board {
     looking_out: Duration,
 }
 
-/// What several threads do together, each with a number: 0 for the one who asked for help, from 1 on for helpers.
+/// What several threads do together, each with a number: 0 for the one who asked for help, from 1
+/// on for helpers.
 type Work<'w> = dyn Fn(usize) + Sync + 'w;
 
 /// Work in which others may take part.
@@ -71,8 +75,8 @@ impl fmt::Debug for Offer {
 }
 
 impl Helpers {
-    /// So many threads, which sleep. They look out for work only where `cores` are enough for them and one who asks for help. `None`
-    /// when threads cannot be started.
+    /// So many threads, which sleep. They look out for work only where `cores` are enough for them
+    /// and one who asks for help. `None` when threads cannot be started.
     pub(crate) fn start(helpers: usize, cores: usize) -> Option<Self> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(helpers)
@@ -110,11 +114,12 @@ impl Helpers {
         }
     }
 
-    /// Calls `work` on this thread and, while it runs, on up to `wanted` helpers; returns when all calls have. A panic of one of them
-    /// goes on here, after the others have ended.
+    /// Calls `work` on this thread and, while it runs, on up to `wanted` helpers; returns when all
+    /// calls have. A panic of one of them goes on here, after the others have ended.
     pub(crate) fn share(&self, wanted: usize, work: &Work<'_>) {
-        // SAFETY: helpers call the work only while they are inside of the offer. Dropping `open`, which happens before this function
-        // returns or unwinds, takes the offer down, so that nobody enters any more, and waits until nobody is inside.
+        // SAFETY: helpers call the work only while they are inside of the offer. Dropping `open`,
+        // which happens before this function returns or unwinds, takes the offer down, so that
+        // nobody enters any more, and waits until nobody is inside.
         let for_helpers = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
         let open = Open {
             board: &self.board,
@@ -144,7 +149,8 @@ impl Helpers {
             has_called = true;
         }
         if has_called {
-            // One that was woken on the processor of this thread would wait for milliseconds to get there; now it leaves at once.
+            // One that was woken on the processor of this thread would wait for milliseconds to get
+            // there; now it leaves at once.
             std::thread::yield_now();
         }
     }
@@ -268,8 +274,8 @@ impl Drop for Open<'_> {
     }
 }
 
-/// Looks whether something is over, at least once and for so long at most, and says whether it is. Other threads that could run here
-/// get their turn; `settle` is called now and then, and first.
+/// Looks whether something is over, at least once and for so long at most, and says whether it is.
+/// Other threads that could run here get their turn; `settle` is called now and then, and first.
 fn look_until(most: Duration, settle: impl Fn(), mut is_over: impl FnMut() -> bool) -> bool {
     let mut since = None;
     loop {

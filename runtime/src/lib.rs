@@ -1,9 +1,10 @@
-//! Runs what strew compiles: a pool of threads, warm buffers, the strategies for scattered updates, and failures that leave
-//! everything as it was.
+//! Runs what strew compiles: a pool of threads, warm buffers, the strategies for scattered updates,
+//! and failures that leave everything as it was.
 //!
-//! The crate knows no kernel: generated code comes as function pointers and `repr(C)` tables ([`abi`]). Reading order:
-//! [`abi`] says what is handed over, [`run`] starts a kernel, [`run_forall`] is what the kernel calls for a parallel loop,
-//! [`Strategy`] says what a way of running one must keep, and `strategy/auto.rs` how one is chosen. [`math`] is the library of C
+//! The crate knows no kernel: generated code comes as function pointers and `repr(C)` tables
+//! ([`abi`]). Reading order: [`abi`] says what is handed over, [`run`] starts a kernel,
+//! [`run_forall`] is what the kernel calls for a parallel loop, [`Strategy`] says what a way of
+//! running one must keep, and `strategy/auto.rs` how one is chosen. [`math`] is the library of C
 //! functions that a kernel may call, [`object`] what a C program calls that links to a kernel.
 
 pub mod abi;

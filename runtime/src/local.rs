@@ -1,7 +1,9 @@
-//! Memory for local arrays that are too large for a frame, or of a size that is not known before the call.
+//! Memory for local arrays that are too large for a frame, or of a size that is not known before
+//! the call.
 //!
-//! Where their sizes are known when the call begins, there is one for each thread before anything has been written: a kernel that cannot
-//! fail but for want of memory needs no copies of its outputs then.
+//! Where their sizes are known when the call begins, there is one for each thread before anything
+//! has been written: a kernel that cannot fail but for want of memory needs no copies of its
+//! outputs then.
 
 use crate::abi::Call;
 use crate::failure::{Failure, Held};
@@ -21,12 +23,14 @@ pub struct Local {
     pub most: u64,
 }
 
-/// What waits to be used as local arrays in a call: addresses, by the numbers of the arrays. Whoever runs the call keeps the memory.
+/// What waits to be used as local arrays in a call: addresses, by the numbers of the arrays.
+/// Whoever runs the call keeps the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Stock(OnceLock<Vec<Mutex<Vec<usize>>>>);
 
 impl Stock {
-    /// Takes as many of each of `locals` as `threads` threads want at a time. They stay there for as long as the loans are kept.
+    /// Takes as many of each of `locals` as `threads` threads want at a time. They stay there for
+    /// as long as the loans are kept.
     ///
     /// # Errors
     /// [`Failure::OverBudget`], [`Failure::OutOfMemory`].
@@ -130,8 +134,10 @@ impl Memory<'_> {
 /// What generated code calls for a local array: see [`LocalArrayFn`](crate::abi::LocalArrayFn).
 ///
 /// # Safety
-/// * `call` is the state that [`run`](crate::run) or a strategy handed to the generated function that calls this.
-/// * Every use of a number by the functions of one kernel is with the same sizes, and the numbers are small.
+/// * `call` is the state that [`run`](crate::run) or a strategy handed to the generated function
+///   that calls this.
+/// * Every use of a number by the functions of one kernel is with the same sizes, and the numbers
+///   are small.
 #[unsafe(export_name = "strew_local_array")]
 pub unsafe extern "C" fn local_array(
     call: *mut Call,
@@ -139,8 +145,8 @@ pub unsafe extern "C" fn local_array(
     elements: u64,
     element_bytes: u64,
 ) -> *mut u8 {
-    // SAFETY: the caller vouches for the call, which `Session::call` made with a session and a memory that outlive it; no other
-    // function has that memory.
+    // SAFETY: the caller vouches for the call, which `Session::call` made with a session and a
+    // memory that outlive it; no other function has that memory.
     let (call, session, memory) = unsafe {
         let call = &mut *call;
         let session = &*call.session.cast::<Session<'_>>();
@@ -151,7 +157,8 @@ pub unsafe extern "C" fn local_array(
     let number = usize::try_from(number).unwrap_or(usize::MAX);
     match memory.address(session, number, bytes) {
         Ok(address) => {
-            // SAFETY: there are so many bytes, since they could be borrowed, and nobody else has them before this function ends.
+            // SAFETY: there are so many bytes, since they could be borrowed, and nobody else has
+            // them before this function ends.
             unsafe { address.write_bytes(0, bytes as usize) };
             address
         }

@@ -31,8 +31,8 @@ impl Caches {
         *SEEN.get_or_init(|| Self::read(Path::new(CACHES)))
     }
 
-    /// Those that a folder as `/sys/devices/system/cpu/cpu0/cache` tells of; what it leaves out is taken to be as usual, and no cache
-    /// smaller than the one before it.
+    /// Those that a folder as `/sys/devices/system/cpu/cpu0/cache` tells of; what it leaves out is
+    /// taken to be as usual, and no cache smaller than the one before it.
     fn read(folder: &Path) -> Self {
         let size = |level: u64| {
             let found = (0..16).map(|number| folder.join(format!("index{number}")));
@@ -78,8 +78,10 @@ fn bytes_in(size: &str) -> Option<u64> {
 /// For so many sizes of outputs there is a cost of a cache line of them.
 pub const LINES: usize = 10;
 
-/// What work costs, in nanoseconds. These numbers choose among strategies that give the same bits; their ratios matter. The default ones also tell how
-/// many updates a wait for what is read is worth where that settles how updates are grouped: other defaults are other bits in mode `stable`.
+/// What work costs, in nanoseconds. These numbers choose among strategies that give the same bits;
+/// their ratios matter. The default ones also tell how many updates a wait for what is read is
+/// worth where that settles how updates are grouped: other defaults are other bits in mode
+/// `stable`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
     /// An update of an element that is in a near cache, its key and its value read from memory.
@@ -88,7 +90,8 @@ pub struct Calibration {
     pub wait: f64,
     /// The same, more for one in a register.
     pub run: f64,
-    /// What it takes to get a cache line of outputs, for outputs of a quarter of the second cache and for each size twice as large.
+    /// What it takes to get a cache line of outputs, for outputs of a quarter of the second cache
+    /// and for each size twice as large.
     pub lines: [f64; LINES],
     /// To sort an update and to apply it, wherever it goes.
     pub sort: f64,
@@ -129,7 +132,8 @@ impl Calibration {
     }
 }
 
-/// What strategies are chosen by besides the loop and its keys. It never settles the order of combination where that decides bits.
+/// What strategies are chosen by besides the loop and its keys. It never settles the order of
+/// combination where that decides bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
     /// The caches of a thread.
@@ -149,8 +153,8 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// What it takes to get a cache line of outputs of `bytes` bytes: between the sizes for which it is known in a straight line over
-    /// their logarithms.
+    /// What it takes to get a cache line of outputs of `bytes` bytes: between the sizes for which
+    /// it is known in a straight line over their logarithms.
     pub(crate) fn line(&self, bytes: u64) -> f64 {
         let least = (self.caches.second / 4).max(1) as f64;
         let at = (bytes.max(1) as f64 / least).log2();

@@ -1,8 +1,10 @@
-//! Arrays that stay in their files: a page is read when it is touched, and one that is written is a copy of the file's.
+//! Arrays that stay in their files: a page is read when it is touched, and one that is written is a
+//! copy of the file's.
 //!
-//! Memory that another process changes or cuts off is what no caller can defend against: checked indices would be others when they
-//! are used. So a file is mapped only under a lease of the system, by which whoever opens it for writing waits until the lease is
-//! given back. When one does, the calls that use the map are stopped, and it can be seen that they were.
+//! Memory that another process changes or cuts off is what no caller can defend against: checked
+//! indices would be others when they are used. So a file is mapped only under a lease of the
+//! system, by which whoever opens it for writing waits until the lease is given back. When one
+//! does, the calls that use the map are stopped, and it can be seen that they were.
 
 use crate::settings::StopToken;
 use memmap2::{MmapMut, MmapOptions};
@@ -16,10 +18,12 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often it is looked whether somebody waits for the file. The system lets him wait for 45 seconds.
+/// How often it is looked whether somebody waits for the file. The system lets him wait for 45
+/// seconds.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Elements in a file, little-endian and one behind the other, as memory. What is written to them stays in memory.
+/// Elements in a file, little-endian and one behind the other, as memory. What is written to them
+/// stays in memory.
 #[derive(Debug)]
 pub struct Mapped<T> {
     map: MmapMut,
@@ -44,12 +48,14 @@ macro_rules! plain {
 plain!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
 
 impl<T: Plain> Mapped<T> {
-    /// Maps `length` elements of the file at `path`, of which the first begins at byte `offset`. Before anybody may change the
-    /// file, `stop` stops: calls that use the elements have to be given it.
+    /// Maps `length` elements of the file at `path`, of which the first begins at byte `offset`.
+    /// Before anybody may change the file, `stop` stops: calls that use the elements have to be
+    /// given it.
     ///
     /// # Errors
-    /// Where the file cannot be opened, is too short, or holds elements where memory cannot have them, and where the system grants
-    /// no lease: it knows none, somebody has the file open for writing, or it belongs to somebody else. It can be read then.
+    /// Where the file cannot be opened, is too short, or holds elements where memory cannot have
+    /// them, and where the system grants no lease: it knows none, somebody has the file open for
+    /// writing, or it belongs to somebody else. It can be read then.
     pub fn open(path: &Path, offset: u64, length: usize, stop: &StopToken) -> io::Result<Self> {
         let unsupported = |why| io::Error::new(io::ErrorKind::Unsupported, why);
         if cfg!(target_endian = "big") {
@@ -67,8 +73,9 @@ impl<T: Plain> Mapped<T> {
         }
         let mut options = MmapOptions::new();
         options.offset(offset).len(bytes).no_reserve_swap();
-        // SAFETY: the bytes are in the file, and while the lease holds nobody changes them. It is given back after the map is
-        // gone, but for calls that do not end within the system's patience of 45 seconds after they were asked to.
+        // SAFETY: the bytes are in the file, and while the lease holds nobody changes them. It is
+        // given back after the map is gone, but for calls that do not end within the system's
+        // patience of 45 seconds after they were asked to.
         let map = unsafe { options.map_copy(&lease.0)? };
         let watch = Watch::begin(lease, stop.clone());
         Ok(Self {
@@ -81,7 +88,8 @@ impl<T: Plain> Mapped<T> {
 }
 
 impl<T> Mapped<T> {
-    /// Whether nobody asked for the file to change it: what was calculated from the elements is what the file held.
+    /// Whether nobody asked for the file to change it: what was calculated from the elements is
+    /// what the file held.
     pub fn is_intact(&self) -> bool {
         self.watch.lease.holds()
     }
@@ -91,8 +99,9 @@ impl<T> Deref for Mapped<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `open` alone makes maps, of types of which any bytes are a value, with room for `length` of them; the map begins
-        // at a page plus an offset that is a multiple of their alignment.
+        // SAFETY: `open` alone makes maps, of types of which any bytes are a value, with room for
+        // `length` of them; the map begins at a page plus an offset that is a multiple of their
+        // alignment.
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.length) }
     }
 }
@@ -139,7 +148,8 @@ impl Drop for Watch {
     }
 }
 
-/// The promise of the system to let everybody wait who opens the file for writing. Closing the file gives it back.
+/// The promise of the system to let everybody wait who opens the file for writing. Closing the file
+/// gives it back.
 #[derive(Debug)]
 struct Lease(File);
 
@@ -149,7 +159,8 @@ impl Lease {
         // From `fcntl.h`; `libc` has it for few targets.
         const F_SETSIG: libc::c_int = 10;
         let lease = Self(file);
-        // What comes unasked is SIGIO, which ends processes; SIGURG is ignored by those that do not know it.
+        // What comes unasked is SIGIO, which ends processes; SIGURG is ignored by those that do not
+        // know it.
         lease.control(F_SETSIG, libc::SIGURG)?;
         lease.control(libc::F_SETLEASE, libc::F_RDLCK)?;
         Ok(lease)

@@ -1,14 +1,17 @@
-//! The functions of C's `<math.h>`, computed by the platform's own library: what a C program computes with them, bit for bit.
+//! The functions of C's `<math.h>`, computed by the platform's own library: what a C program
+//! computes with them, bit for bit.
 //!
-//! Rust's methods on floats are not always that library (`cbrt`, `asinh` and others are Rust's own), and differ from it in the last
-//! bit. Generated code, and whatever is held against it, calls what [`function`] gives.
+//! Rust's methods on floats are not always that library (`cbrt`, `asinh` and others are Rust's
+//! own), and differ from it in the last bit. Generated code, and whatever is held against it, calls
+//! what [`function`] gives.
 //!
-//! Every function here takes and gives floats by value, is defined on all of them and keeps no state but the thread's own `errno`:
-//! calling it is safe, from any thread.
+//! Every function here takes and gives floats by value, is defined on all of them and keeps no
+//! state but the thread's own `errno`: calling it is safe, from any thread.
 //!
-//! Rust brings stand-ins of its own for some of these functions, and which of the two a program is linked with depends on the rest
-//! of the program. So each is looked up by its name among the libraries that the process has loaded, where the stand-ins are not;
-//! only a program without loaded libraries keeps what it was linked with.
+//! Rust brings stand-ins of its own for some of these functions, and which of the two a program is
+//! linked with depends on the rest of the program. So each is looked up by its name among the
+//! libraries that the process has loaded, where the stand-ins are not; only a program without
+//! loaded libraries keeps what it was linked with.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -54,8 +57,8 @@ pub struct Function {
     pub single: Code<f32>,
 }
 
-/// The function that C calls `name` on `double`, and `name` with an `f` behind it on `float`; `None` when it is not a function of
-/// `<math.h>` whose operands and result are of one float type.
+/// The function that C calls `name` on `double`, and `name` with an `f` behind it on `float`;
+/// `None` when it is not a function of `<math.h>` whose operands and result are of one float type.
 pub fn function(name: &str) -> Option<Function> {
     static FUNCTIONS: OnceLock<BTreeMap<&'static str, Function>> = OnceLock::new();
     FUNCTIONS.get_or_init(functions).get(name).copied()
@@ -162,7 +165,8 @@ mod logarithm_of_gamma {
 
     type Code<T> = extern "C" fn(T, &mut c_int) -> T;
 
-    // SAFETY: POSIX declares these functions with these signatures; they write the sign where they are told.
+    // SAFETY: POSIX declares these functions with these signatures; they write the sign where they
+    // are told.
     #[link(name = "m")]
     unsafe extern "C" {
         safe fn lgamma_r(x: f64, sign: &mut c_int) -> f64;
@@ -201,7 +205,8 @@ mod logarithm_of_gamma {
 #[cfg(unix)]
 unsafe fn find<F: Copy>(name: &str) -> Option<F> {
     let loaded = libloading::os::unix::Library::this();
-    // SAFETY: the caller vouches for the type. What is found stays loaded: the program itself needs that library.
+    // SAFETY: the caller vouches for the type. What is found stays loaded: the program itself needs
+    // that library.
     let symbol = unsafe { loaded.get::<F>(name) };
     symbol.ok().map(|it| *it)
 }

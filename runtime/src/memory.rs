@@ -51,7 +51,8 @@ fn left_in_control_group() -> Option<u64> {
     Some(most.saturating_sub(number("/sys/fs/cgroup/memory.current")?))
 }
 
-/// Locks `mutex`; a panic of another holder does not matter, since what it guards is valid between any two statements.
+/// Locks `mutex`; a panic of another holder does not matter, since what it guards is valid between
+/// any two statements.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex
         .lock()
@@ -74,8 +75,9 @@ pub(crate) fn advise(address: *mut u8, bytes: usize, pages: Pages) {
         Pages::Huge => libc::MADV_HUGEPAGE,
         Pages::Small => libc::MADV_NOHUGEPAGE,
     };
-    // SAFETY: the range was allocated by the caller, and the advice changes neither its contents nor its protection. It may be
-    // turned down, which costs time only, so the result is of no interest.
+    // SAFETY: the range was allocated by the caller, and the advice changes neither its contents
+    // nor its protection. It may be turned down, which costs time only, so the result is of no
+    // interest.
     unsafe {
         libc::madvise(address.cast(), bytes, advice);
     }

@@ -1,7 +1,8 @@
-//! Kernels that were compiled into an object file, called from C: what the object hands over, and the functions that it and its caller
-//! link to.
+//! Kernels that were compiled into an object file, called from C: what the object hands over, and
+//! the functions that it and its caller link to.
 //!
-//! `cargo rustc -p strew-runtime --release --crate-type staticlib` makes a library of this crate for the linker.
+//! `cargo rustc -p strew-runtime --release --crate-type staticlib` makes a library of this crate
+//! for the linker.
 
 mod tables;
 
@@ -121,20 +122,22 @@ pub unsafe extern "C" fn last_fault(fault: *mut CFault) {
     unsafe { fault.write(LAST.get()) };
 }
 
-/// Why the last call on this thread was refused, had too little memory, or met a defect, in words and with what to do; empty after all
-/// others. It stays where it is until the next call on this thread.
+/// Why the last call on this thread was refused, had too little memory, or met a defect, in words
+/// and with what to do; empty after all others. It stays where it is until the next call on this
+/// thread.
 #[unsafe(export_name = "strew_last_message")]
 pub extern "C" fn last_message() -> *const c_char {
     MESSAGE.with_borrow(|it| it.as_ptr())
 }
 
-/// Runs the kernel with the tables `kernel`, returns a [`Code`], and leaves the bits of its result in `returned`. All arrays are as they
-/// were if that is not [`Code::Done`].
+/// Runs the kernel with the tables `kernel`, returns a [`Code`], and leaves the bits of its result
+/// in `returned`. All arrays are as they were if that is not [`Code::Done`].
 ///
 /// # Safety
 /// * `kernel` and all tables that it leads to are what the compiler made, and stay where they are.
-/// * `slots` has a slot for each parameter. The arrays behind them have as many elements as the kernel declares with these sizes; nobody
-///   else touches them meanwhile, and none that is written overlaps another.
+/// * `slots` has a slot for each parameter. The arrays behind them have as many elements as the
+///   kernel declares with these sizes; nobody else touches them meanwhile, and none that is written
+///   overlaps another.
 /// * `returned` may be written.
 #[unsafe(export_name = "strew_call_kernel")]
 pub unsafe extern "C" fn call_kernel(
@@ -228,7 +231,8 @@ impl Version {
             Verdict::Sizes => return Err(Missed::Fault(CFault::of(Code::Sizes))),
             Verdict::Assumption => return Err(Missed::Assumption),
         };
-        // SAFETY: the caller vouches for the tables and the slots, whose lengths the judge has written.
+        // SAFETY: the caller vouches for the tables and the slots, whose lengths the judge has
+        // written.
         unsafe { code.run(runtime, settings, slots) }
     }
 

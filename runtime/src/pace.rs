@@ -1,8 +1,8 @@
 //! How fast loops ran lately, on one thread and on several.
 //!
-//! Whether threads gain anything on a loop of some microseconds depends on what it reads, on whose caches hold that, and on how fast
-//! these hand it on. No model knows all of it; the loop itself tells, when it runs again. This chooses between ways that give
-//! the same bits.
+//! Whether threads gain anything on a loop of some microseconds depends on what it reads, on whose
+//! caches hold that, and on how fast these hand it on. No model knows all of it; the loop itself
+//! tells, when it runs again. This chooses between ways that give the same bits.
 
 use crate::abi::ChunkFn;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -11,11 +11,12 @@ use std::time::Duration;
 /// So many loops are remembered, each with sizes that differ by no more than a factor of two.
 const REMEMBERED: usize = 256;
 
-/// Both ways are tried by turns in so many runs, and again from each power of two on: a thread that somebody else kept from its work must not
-/// decide for all times …
+/// Both ways are tried by turns in so many runs, and again from each power of two on: a thread that
+/// somebody else kept from its work must not decide for all times …
 const RUNS_BY_TURNS: u32 = 16;
 
-/// … in so many only where it is clear which way is the faster one, since every second run is then much slower than it could be …
+/// … in so many only where it is clear which way is the faster one, since every second run is then
+/// much slower than it could be …
 const RUNS_TO_BE_CLEAR: u32 = 8;
 
 /// … and each so many runs the one that seemed slower …
@@ -24,8 +25,9 @@ const RUNS_BETWEEN_TRIALS: u32 = 64;
 /// … or is clearly.
 const RUNS_BETWEEN_TRIALS_CLEAR: u32 = 256;
 
-/// A way is tried so many times, one behind the other: first its threads get what others had in their caches. Of 256 products of 8 by 8, which
-/// one thread takes 11 µs for, two take 9 behind a run of one, and 7 behind one of their own.
+/// A way is tried so many times, one behind the other: first its threads get what others had in
+/// their caches. Of 256 products of 8 by 8, which one thread takes 11 µs for, two take 9 behind a
+/// run of one, and 7 behind one of their own.
 const RUNS_OF_A_TRIAL: u32 = 2;
 
 /// On how many threads a loop runs.
@@ -57,7 +59,8 @@ impl Default for Paces {
 }
 
 impl Paces {
-    /// Of the loop whose iterations `body` runs, with about so many statements. One that ran longer ago may be forgotten for it.
+    /// Of the loop whose iterations `body` runs, with about so many statements. One that ran longer
+    /// ago may be forgotten for it.
     pub(crate) fn of(&self, body: ChunkFn, statements: u64) -> &Pace {
         // Two loops with the same key would only be taken for each other.
         let size = u64::from(statements.max(1).ilog2());
@@ -65,7 +68,8 @@ impl Paces {
             .wrapping_mul(64)
             .wrapping_add(size)
             .max(1);
-        // The upper bits of such a product depend on all of the factor (Knuth, The Art of Computer Programming, 6.4).
+        // The upper bits of such a product depend on all of the factor (Knuth, The Art of Computer
+        // Programming, 6.4).
         let place = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - REMEMBERED.ilog2());
         let pace = &self.0[place as usize];
         if pace.key.swap(key, Ordering::Relaxed) != key {
@@ -78,7 +82,8 @@ impl Paces {
 }
 
 impl Pace {
-    /// What so many statements take on one thread, or at most do by what they take on `threads`; `None` when nobody knows.
+    /// What so many statements take on one thread, or at most do by what they take on `threads`;
+    /// `None` when nobody knows.
     pub(crate) fn expected(&self, statements: u64, threads: usize) -> Option<Duration> {
         let [alone, shared] = self.paces().map(u64::from);
         let pace = match alone {
@@ -88,15 +93,17 @@ impl Pace {
         (pace > 0).then(|| Duration::from_nanos(pace.saturating_mul(statements) / 1000))
     }
 
-    /// Counts a run on one thread for want of others, and says whether these should be there for the next ones: where it is not known
-    /// that they gain nothing, and where that is to be found out again.
+    /// Counts a run on one thread for want of others, and says whether these should be there for
+    /// the next ones: where it is not known that they gain nothing, and where that is to be found
+    /// out again.
     pub(crate) fn wants_others(&self) -> bool {
         let [alone, shared] = self.paces();
         let runs = self.runs.fetch_add(1, Ordering::Relaxed);
         shared < alone || is_by_turns(runs, self.is_clear())
     }
 
-    /// How to run it next, where both ways can be had: the way that was the faster one, and now and then the other.
+    /// How to run it next, where both ways can be had: the way that was the faster one, and now and
+    /// then the other.
     pub(crate) fn next(&self) -> Way {
         let [alone, shared] = self.paces();
         let runs = self.runs.fetch_add(1, Ordering::Relaxed);
@@ -128,8 +135,9 @@ impl Pace {
         [&self.alone, &self.shared].map(|it| it.load(Ordering::Relaxed))
     }
 
-    /// Notes how long so many statements took. What disturbs a run makes it slower: less time counts at once, more time by and by, and no
-    /// more than twice what was known, however long the disturbance.
+    /// Notes how long so many statements took. What disturbs a run makes it slower: less time
+    /// counts at once, more time by and by, and no more than twice what was known, however long the
+    /// disturbance.
     pub(crate) fn note(&self, way: Way, statements: u64, time: Duration) {
         let picoseconds = time.as_nanos().saturating_mul(1000) / u128::from(statements.max(1));
         let new = u32::try_from(picoseconds).unwrap_or(u32::MAX).max(1);
@@ -146,7 +154,8 @@ impl Pace {
     }
 }
 
-/// Whether both ways take turns in the run with this number, where it `is_clear` or not which one is faster.
+/// Whether both ways take turns in the run with this number, where it `is_clear` or not which one
+/// is faster.
 fn is_by_turns(run: u32, is_clear: bool) -> bool {
     let since = match run.checked_ilog2() {
         Some(power) if run >= RUNS_BY_TURNS => run - (1 << power),

@@ -1,8 +1,8 @@
 //! Panics in functions of the host that generated code calls.
 //!
-//! Nothing unwinds through generated code: such a panic is noted for the thread that it happened on, and the code goes on until its
-//! task ends. From there the note goes to the thread that waits for the task, and so to the one that started the call, which
-//! then fails.
+//! Nothing unwinds through generated code: such a panic is noted for the thread that it happened
+//! on, and the code goes on until its task ends. From there the note goes to the thread that waits
+//! for the task, and so to the one that started the call, which then fails.
 
 use std::cell::RefCell;
 
@@ -26,13 +26,14 @@ pub fn note(combiner: String, message: String) {
     });
 }
 
-/// Whether one has panicked on this thread and nobody has taken the note yet. What it would compute then is of no use.
+/// Whether one has panicked on this thread and nobody has taken the note yet. What it would compute
+/// then is of no use.
 pub fn is_noted() -> bool {
     NOTE.with_borrow(Option::is_some)
 }
 
-/// Runs `work` as if `before` had been noted, or nothing; gives back what is noted after it, and leaves what was noted on this thread as
-/// it was: that belongs to a call which waits for this one.
+/// Runs `work` as if `before` had been noted, or nothing; gives back what is noted after it, and
+/// leaves what was noted on this thread as it was: that belongs to a call which waits for this one.
 pub(crate) fn collect<T>(
     before: Option<Box<Note>>,
     work: impl FnOnce() -> T,

@@ -5,10 +5,12 @@ use crate::memory::lock;
 use crate::strategy::Routes;
 use std::sync::{Arc, Mutex};
 
-/// Arrays that nobody changes, and where the updates go that follow from them. Clones share what was found out.
+/// Arrays that nobody changes, and where the updates go that follow from them. Clones share what
+/// was found out.
 ///
-/// A call that is given a plan, and whose keys lie in the arrays of the plan, sorts its updates by their keys once; all later calls with
-/// the same scalars only move values. Within one call the same happens by itself to a forall that runs again.
+/// A call that is given a plan, and whose keys lie in the arrays of the plan, sorts its updates by
+/// their keys once; all later calls with the same scalars only move values. Within one call the
+/// same happens by itself to a forall that runs again.
 #[derive(Clone, Debug, Default)]
 pub struct Plan(Arc<Inner>);
 
@@ -46,7 +48,8 @@ pub(crate) struct Planning<'p> {
 }
 
 impl Plan {
-    /// A plan for calls with the arrays at these addresses, of so many elements, which nobody changes while any clone of it is in use.
+    /// A plan for calls with the arrays at these addresses, of so many elements, which nobody
+    /// changes while any clone of it is in use.
     pub fn new(arrays: Vec<Slot>) -> Self {
         Self(Arc::new(Inner {
             arrays,

@@ -1,7 +1,8 @@
 //! Numbers of tasks that several threads take, each first those of its own portion.
 //!
-//! Where the same loop runs again, a thread finds in its caches what it had there: portions depend on the numbers of tasks and threads
-//! alone, and who has nothing left takes from the far ends of others' portions, which these come to last.
+//! Where the same loop runs again, a thread finds in its caches what it had there: portions depend
+//! on the numbers of tasks and threads alone, and who has nothing left takes from the far ends of
+//! others' portions, which these come to last.
 
 use crossbeam::utils::CachePadded;
 use smallvec::SmallVec;

@@ -1,11 +1,13 @@
 //! On which processor a thread runs.
 //!
-//! Linux at times wakes a thread on the processor of the one that woke it, or moves it there, though others are idle, and moves it away milliseconds
-//! later. A helper there keeps whom it is to help from running.
+//! Linux at times wakes a thread on the processor of the one that woke it, or moves it there,
+//! though others are idle, and moves it away milliseconds later. A helper there keeps whom it is to
+//! help from running.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A processor that somebody works on, by the system's number, so that others can keep away from it.
+/// A processor that somebody works on, by the system's number, so that others can keep away from
+/// it.
 #[derive(Debug)]
 pub(crate) struct Occupied(AtomicUsize);
 
@@ -24,7 +26,8 @@ impl Occupied {
         self.0.store(here().unwrap_or(NONE), Ordering::Relaxed);
     }
 
-    /// Moves this thread to another processor of those that it may run on, if it runs on this one and there are any.
+    /// Moves this thread to another processor of those that it may run on, if it runs on this one
+    /// and there are any.
     pub(crate) fn keep_away(&self) {
         let occupied = self.0.load(Ordering::Relaxed);
         if here() == Some(occupied) {

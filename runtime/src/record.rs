@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 /// What ran, for the person who asks.
 ///
-/// With several foralls the numbers are sums, and `strategy`, `why` and `threads` are those of the strategy that took
-/// longest in all, where it ran last.
-/// Foralls inside of foralls count as part of the outer one.
+/// With several foralls the numbers are sums, and `strategy`, `why` and `threads` are those of the
+/// strategy that took longest in all, where it ran last. Foralls inside of foralls count as part of
+/// the outer one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
-    /// The strategy: a name from [`STRATEGIES`](crate::STRATEGIES), or `direct` for a forall without private buffers;
-    /// `serial` when there was no forall.
+    /// The strategy: a name from [`STRATEGIES`](crate::STRATEGIES), or `direct` for a forall
+    /// without private buffers; `serial` when there was no forall.
     pub strategy: &'static str,
     /// Why that one.
     pub why: Why,
@@ -26,14 +26,16 @@ pub struct Record {
     pub costs: Option<Costs>,
     /// How many threads could take part.
     pub threads: usize,
-    /// In how many groups the iterations ran: parts that follow each other, or what shared a private copy.
+    /// In how many groups the iterations ran: parts that follow each other, or what shared a
+    /// private copy.
     pub chunks: u64,
     /// The largest number of bytes that private buffers and copies took at a time.
     pub private_bytes: u64,
     /// How many updates of array elements were done.
     pub updates: u64,
-    /// How many statements did nothing because of an index out of range; more than 0 only where the code is made to skip them. Where a
-    /// schedule divides a loop, a condition or bound around the parts counts in each.
+    /// How many statements did nothing because of an index out of range; more than 0 only where the
+    /// code is made to skip them. Where a schedule divides a loop, a condition or bound around the
+    /// parts counts in each.
     pub skipped: u64,
     /// Time to get buffers and to copy what may have to be put back.
     pub prepare: Duration,
@@ -50,7 +52,8 @@ pub struct Record {
 pub enum Why {
     /// There was no forall.
     NoForall,
-    /// No forall that was reached had enough to do to be worth the time that several threads take to begin.
+    /// No forall that was reached had enough to do to be worth the time that several threads take
+    /// to begin.
     Little,
     /// By name.
     Asked,
@@ -62,7 +65,8 @@ pub enum Why {
     OneIteration,
     /// There is one thread, and parts would change nothing but the time.
     OneThread,
-    /// Other threads are busy with the forall around this one, and parts would change nothing but the time.
+    /// Other threads are busy with the forall around this one, and parts would change nothing but
+    /// the time.
     Nested,
     /// Exact mode, and updates that round.
     Rounds,
@@ -70,7 +74,8 @@ pub enum Why {
     Ordered,
     /// The loop reads elements that it updates, or may.
     Meets,
-    /// To wake threads, to fill private buffers and to merge them would cost more than threads save.
+    /// To wake threads, to fill private buffers and to merge them would cost more than threads
+    /// save.
     FewTrips {
         /// About how many updates all iterations make together.
         updates: u64,
@@ -95,32 +100,38 @@ pub enum Why {
         /// Bytes allowed.
         budget: u64,
     },
-    /// Updates that follow each other are near each other, so that a private copy of what a part of them touches is small.
+    /// Updates that follow each other are near each other, so that a private copy of what a part of
+    /// them touches is small.
     Near {
         /// In so many elements lie those that were looked at in one place.
         span: u64,
     },
-    /// Updates go to a few elements, so that a private copy of what is around these is small, wherever they are.
+    /// Updates go to a few elements, so that a private copy of what is around these is small,
+    /// wherever they are.
     Few {
         /// To how many those that were looked at go.
         elements: u64,
     },
-    /// A few outputs get most updates, which do not wait for each other where they go to several copies by turns.
+    /// A few outputs get most updates, which do not wait for each other where they go to several
+    /// copies by turns.
     Hot,
-    /// Updates go through the outputs from one end to the other, so that each thread can have outputs of its own.
+    /// Updates go through the outputs from one end to the other, so that each thread can have
+    /// outputs of its own.
     Rises,
-    /// Updates go through the outputs from about one end to about the other, so that most parts of them have outputs of their own.
+    /// Updates go through the outputs from about one end to about the other, so that most parts of
+    /// them have outputs of their own.
     Advances {
         /// In so many elements lie those that were looked at in one place.
         span: u64,
     },
-    /// Updates go through the outputs from about one end to about the other, so that each thread can have outputs of its own, but for those
-    /// where two threads meet.
+    /// Updates go through the outputs from about one end to about the other, so that each thread
+    /// can have outputs of its own, but for those where two threads meet.
     Borders {
         /// In so many elements lie those that were looked at in one place.
         span: u64,
     },
-    /// Updates go through the outputs one after the other, a few to each: private buffers would only be more to move.
+    /// Updates go through the outputs one after the other, a few to each: private buffers would
+    /// only be more to move.
     Streams {
         /// In so many elements lie those that were looked at in one place.
         span: u64,
@@ -132,8 +143,8 @@ pub enum Why {
         /// The same for the loop as it is written.
         serial: u64,
     },
-    /// Updates go where they went when the loop ran before, or are known to go there again, and it is expected to take least to move
-    /// values alone.
+    /// Updates go where they went when the loop ran before, or are known to go there again, and it
+    /// is expected to take least to move values alone.
     SameKeys {
         /// The nanoseconds that it is expected to take.
         expected: u64,
@@ -322,8 +333,8 @@ impl Tally {
         self.prepare += time;
     }
 
-    /// The record of a call that took `total`. Without a forall all of it but the preparation is main work; `without` says why there
-    /// was none.
+    /// The record of a call that took `total`. Without a forall all of it but the preparation is
+    /// main work; `without` says why there was none.
     pub(crate) fn record(
         &self,
         total: Duration,

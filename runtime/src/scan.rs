@@ -31,7 +31,8 @@ fn extremes_here<K: Key>(keys: &[K]) -> (K, K) {
         .fold(none, |(least, most), key| (least.min(*key), most.max(*key)))
 }
 
-/// The same with vectors of 256 bits: the 128-bit ones that every processor has know neither the lesser nor the larger of two numbers.
+/// The same with vectors of 256 bits: the 128-bit ones that every processor has know neither the
+/// lesser nor the larger of two numbers.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -63,7 +64,8 @@ macro_rules! floats {
 
 floats!(f32 f64);
 
-/// Of so many floats those at the same place are compared with each other: in vectors, several of them, so that none waits for the one before.
+/// Of so many floats those at the same place are compared with each other: in vectors, several of
+/// them, so that none waits for the one before.
 const LANES: usize = 16;
 
 /// The least and the largest of `floats`, and whether all of them are numbers.
@@ -79,7 +81,8 @@ fn float_extremes_here<F: Float>(floats: &[F]) -> (F, F, bool) {
         last
     });
     for group in groups.iter().chain(&last) {
-        // Over places, and with nothing in it that might be a call: this is what is made vectors of.
+        // Over places, and with nothing in it that might be a call: this is what is made vectors
+        // of.
         for lane in 0..LANES {
             let float = group[lane];
             least[lane] = if float < least[lane] {
@@ -114,7 +117,8 @@ unsafe fn float_extremes_in_wide_vectors<F: Float>(floats: &[F]) -> (F, F, bool)
     float_extremes_here(floats)
 }
 
-/// What the first function makes of the numbers where the processor has what it needs, AVX2, else the second.
+/// What the first function makes of the numbers where the processor has what it needs, AVX2, else
+/// the second.
 macro_rules! by_processor {
     ($wide:ident, $here:ident, $numbers:ident) => {{
         #[cfg(target_arch = "x86_64")]
@@ -154,13 +158,15 @@ fn float_extremes<F: Float>(floats: &[F]) -> Scanned {
 /// What is added to the bytes of integers that have a sign, to tell [`scan_keys`] of their type.
 pub const SIGNED_KEYS: u64 = 0x100;
 
-/// Writes to `found` the least and the largest of `count` numbers from `keys` on, of the type that `kind` says: their bytes, 256 more if
-/// they are integers that have a sign, and 512 more if they are floats, of which the bits of `f64` are written, those of a NaN where one of
-/// them is. Of none, and of another kind, the least is larger than the largest, or it is `i64::MIN`. Generated code calls it; returns a
-/// [`Status`], which is [`Status::Done`].
+/// Writes to `found` the least and the largest of `count` numbers from `keys` on, of the type that
+/// `kind` says: their bytes, 256 more if they are integers that have a sign, and 512 more if they
+/// are floats, of which the bits of `f64` are written, those of a NaN where one of them is. Of
+/// none, and of another kind, the least is larger than the largest, or it is `i64::MIN`. Generated
+/// code calls it; returns a [`Status`], which is [`Status::Done`].
 ///
 /// # Safety
-/// There are so many numbers of that type at `keys`, nobody writes them meanwhile, and `found` may be written.
+/// There are so many numbers of that type at `keys`, nobody writes them meanwhile, and `found` may
+/// be written.
 #[unsafe(export_name = "strew_scan_keys")]
 pub unsafe extern "C" fn scan_keys(
     keys: *const u8,
@@ -198,7 +204,8 @@ pub unsafe extern "C" fn scan_keys(
 unsafe fn slice<'a, N>(first: *const u8, count: u64) -> &'a [N] {
     match usize::try_from(count) {
         Ok(count) if count > 0 => {
-            // SAFETY: the caller vouches for them; they belong to an array of their type and so are aligned.
+            // SAFETY: the caller vouches for them; they belong to an array of their type and so are
+            // aligned.
             unsafe { std::slice::from_raw_parts(first.cast::<N>(), count) }
         }
         _ => &[],
@@ -212,7 +219,8 @@ mod tests {
     fn scanned<K>(keys: &[K], kind: u64) -> (i64, i64) {
         let mut found = Scanned::default();
         let count = keys.len() as u64;
-        // SAFETY: the slice and the place are borrowed for the call; the kinds below are those of the slices.
+        // SAFETY: the slice and the place are borrowed for the call; the kinds below are those of
+        // the slices.
         let status = unsafe { scan_keys(keys.as_ptr().cast(), count, kind, &raw mut found) };
         assert_eq!(status, Status::Done as u32);
         (found.least, found.most)

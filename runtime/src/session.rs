@@ -61,8 +61,8 @@ pub struct Code<'c> {
     pub entry: EntryFn,
     /// Whether there are foralls in it. Those with little to do it runs by itself.
     pub has_foralls: bool,
-    /// The local arrays that need memory, by their numbers; without them they are taken where they are made, and whether there is memory is
-    /// known then.
+    /// The local arrays that need memory, by their numbers; without them they are taken where they
+    /// are made, and whether there is memory is known then.
     pub locals: &'c [Local],
     /// What its foralls may need besides.
     pub on_demand: &'c dyn OnDemand,
@@ -84,20 +84,24 @@ struct Counted {
     skipped: u64,
 }
 
-/// Runs a compiled kernel to its end, and gives the bits of its result, zero-extended; 0 when it has none.
+/// Runs a compiled kernel to its end, and gives the bits of its result, zero-extended; 0 when it
+/// has none.
 ///
-/// `protect` names the memory to put back when the call fails. Nothing is copied when there is none, so the caller must name all
-/// that is written before or outside of foralls with [`guarded`](crate::abi::ForallCall::guarded) 0, unless neither the kernel nor
-/// a forall in it can fail. A forall with private buffers can always fail, for want of memory.
+/// `protect` names the memory to put back when the call fails. Nothing is copied when there is
+/// none, so the caller must name all that is written before or outside of foralls with
+/// [`guarded`](crate::abi::ForallCall::guarded) 0, unless neither the kernel nor a forall in it can
+/// fail. A forall with private buffers can always fail, for want of memory.
 ///
 /// # Errors
-/// A [`Failure`]; all memory in `protect` and all targets of foralls are then as they were before the call.
+/// A [`Failure`]; all memory in `protect` and all targets of foralls are then as they were before
+/// the call.
 ///
 /// # Safety
-/// * The entry of `code`, its merge functions and the functions it hands to [`run_forall`](crate::run_forall) keep what [`abi`](crate::abi) says, and touch no
-///   memory but that behind `slots`, their frames and their buffers.
-/// * The arrays behind `slots` are valid for the accesses the kernel makes, no other thread touches them during the call, and no
-///   two of them that the kernel writes overlap.
+/// * The entry of `code`, its merge functions and the functions it hands to
+///   [`run_forall`](crate::run_forall) keep what [`abi`](crate::abi) says, and touch no memory but
+///   that behind `slots`, their frames and their buffers.
+/// * The arrays behind `slots` are valid for the accesses the kernel makes, no other thread touches
+///   them during the call, and no two of them that the kernel writes overlap.
 /// * Every region of `protect` is valid for reads and writes.
 pub unsafe fn run(
     runtime: &Runtime,
@@ -204,7 +208,8 @@ impl<'r> Shared<'r> {
         // SAFETY: the caller vouches for the entry and the slots.
         let counted = unsafe { session.enter(slots) };
         if let (Err(_), Some(snapshot)) = (&counted, snapshot) {
-            // SAFETY: the caller vouches that nobody else touches the regions, and the kernel has ended.
+            // SAFETY: the caller vouches that nobody else touches the regions, and the kernel has
+            // ended.
             unsafe { snapshot.restore(&session) };
         }
         counted
@@ -238,7 +243,8 @@ impl<'r> Session<'r> {
         let stop = self.settings().stop_flag();
         let mut call = self.call(slots.as_ptr(), stop, &mut memory);
         let entry = self.shared.entry;
-        // SAFETY: the caller vouches for `entry` and the slots; `self`, `memory` and `call` outlive the call.
+        // SAFETY: the caller vouches for `entry` and the slots; `self`, `memory` and `call` outlive
+        // the call.
         let (status, noted) = panics::collect(None, || unsafe { entry(&raw mut call) });
         let outcome = self.outcome(status, &call);
         if let Some(note) = noted {
@@ -290,7 +296,8 @@ impl<'r> Session<'r> {
         made.map_err(Failure::Panicked)
     }
 
-    /// The session for the bodies of a forall, by which a forall inside of it knows that it is not the outermost one.
+    /// The session for the bodies of a forall, by which a forall inside of it knows that it is not
+    /// the outermost one.
     pub(crate) fn nested(self) -> Self {
         Self {
             is_nested: true,
@@ -321,12 +328,14 @@ impl<'r> Session<'r> {
         self.shared.is_protected
     }
 
-    /// Whether what the kernel has written may be left half done: whoever started the call puts it back, or throws it away.
+    /// Whether what the kernel has written may be left half done: whoever started the call puts it
+    /// back, or throws it away.
     pub(crate) fn may_stop(&self) -> bool {
         self.shared.is_protected || self.settings().is_abandoned_when_stopped()
     }
 
-    /// Whether nothing stays half done after a stop that anybody looks at: there can be none, or the outputs are put back or thrown away.
+    /// Whether nothing stays half done after a stop that anybody looks at: there can be none, or
+    /// the outputs are put back or thrown away.
     fn leaves_nothing_half_done(&self) -> bool {
         self.shared.is_protected || !self.settings().is_put_back_when_stopped()
     }
@@ -339,7 +348,8 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// The state of a task that is about to start. It must not be used after `self` or `memory` has moved or ended.
+    /// The state of a task that is about to start. It must not be used after `self` or `memory` has
+    /// moved or ended.
     pub(crate) fn call(
         &self,
         slots: *const Slot,
@@ -412,7 +422,8 @@ impl<'r> Session<'r> {
         done
     }
 
-    /// Whether the forall came to an element that it both reads and updates when it ran before in this call.
+    /// Whether the forall came to an element that it both reads and updates when it ran before in
+    /// this call.
     pub(crate) fn has_met(&self, forall: &ForallCall) -> bool {
         memory::lock(&self.shared.met).contains(&forall.body_number)
     }
@@ -435,7 +446,8 @@ impl<'r> Session<'r> {
         Stopwatch(is_asked_for.then(Instant::now))
     }
 
-    /// Translates a failure into what generated code hands on, to be had back by [`outcome`](Self::outcome).
+    /// Translates a failure into what generated code hands on, to be had back by
+    /// [`outcome`](Self::outcome).
     pub(crate) fn report(&self, call: &mut Call, failure: Failure) -> Status {
         match failure {
             Failure::Fault(record) => {
@@ -635,7 +647,8 @@ mod tests {
 
     #[test]
     fn a_panic_in_the_runtime_becomes_a_failure() {
-        // Slots are never looked at by a strategy, so the way to a panic is a strategy of the test's own.
+        // Slots are never looked at by a strategy, so the way to a panic is a strategy of the
+        // test's own.
         #[derive(Debug)]
         struct Panics;
         impl crate::Strategy for Panics {
@@ -711,7 +724,8 @@ mod tests {
         last: i64,
     ) -> u32 {
         for _ in first..last {
-            // SAFETY: the frame holds the address of a forall that may run on several threads at once.
+            // SAFETY: the frame holds the address of a forall that may run on several threads at
+            // once.
             let status = unsafe {
                 let forall = std::ptr::with_exposed_provenance::<ForallCall>(*frame as usize);
                 crate::run_forall(call, forall)

@@ -9,11 +9,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Which results of regrouping rounded arithmetic are good enough. Integers, bit operations and order-free minima and maxima
-/// give the same bits in all three.
+/// Which results of regrouping rounded arithmetic are good enough. Integers, bit operations and
+/// order-free minima and maxima give the same bits in all three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// The grouping may follow the number of threads, and a product be rounded once with the sum it is added to.
+    /// The grouping may follow the number of threads, and a product be rounded once with the sum it
+    /// is added to.
     Fast,
     /// The same bits at any number of threads and in every run.
     #[default]
@@ -103,14 +104,17 @@ pub enum Body {
     Auto,
     /// In memory, one after the other.
     Direct,
-    /// In a register, for as long as they go to one element; where the loop does nothing else with its outputs.
+    /// In a register, for as long as they go to one element; where the loop does nothing else with
+    /// its outputs.
     RunLength,
-    /// In several registers by turns, for as long as they go to one element, under the same conditions: one update then does not wait for the
-    /// one before. This groups rounded updates in another way, so [`Mode::Exact`] and the strategies that keep the order of the loop keep
-    /// such elements in one register instead.
+    /// In several registers by turns, for as long as they go to one element, under the same
+    /// conditions: one update then does not wait for the one before. This groups rounded updates in
+    /// another way, so [`Mode::Exact`] and the strategies that keep the order of the loop keep such
+    /// elements in one register instead.
     Partials,
-    /// Into several private buffers by turns, under the same conditions: one update then does not wait for the one before. This groups
-    /// rounded updates in another way, so it is not for [`Mode::Exact`] and them, nor for the strategies that keep the order of the loop.
+    /// Into several private buffers by turns, under the same conditions: one update then does not
+    /// wait for the one before. This groups rounded updates in another way, so it is not for
+    /// [`Mode::Exact`] and them, nor for the strategies that keep the order of the loop.
     Tables,
 }
 
@@ -191,8 +195,9 @@ impl StopToken {
         Self::default()
     }
 
-    /// A token for who throws the arrays away once a call was stopped: where nothing but a stop can end a call early, nothing is copied
-    /// to be put back, and what the call wrote is left half done.
+    /// A token for who throws the arrays away once a call was stopped: where nothing but a stop can
+    /// end a call early, nothing is copied to be put back, and what the call wrote is left half
+    /// done.
     pub fn abandoning() -> Self {
         Self(Arc::new(Stop {
             abandons: true,
@@ -210,7 +215,8 @@ impl StopToken {
         self.0.flag.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether a call that was given this token runs just now, and so would end early. One that still makes machine code does not.
+    /// Whether a call that was given this token runs just now, and so would end early. One that
+    /// still makes machine code does not.
     pub fn is_heard(&self) -> bool {
         self.0.listeners.load(Ordering::Relaxed) != 0
     }
@@ -232,11 +238,12 @@ impl Drop for Listening<'_> {
     }
 }
 
-/// How far a call is, for another thread to look at while it runs. All clones are one; calls that are given the same one are counted
-/// together.
+/// How far a call is, for another thread to look at while it runs. All clones are one; calls that
+/// are given the same one are counted together.
 ///
-/// What is counted are iterations, as well as they are known when a loop begins: those of a loop with computed bounds are not. The
-/// counts only grow; so does the total, where a kernel has several loops, when the next of them begins.
+/// What is counted are iterations, as well as they are known when a loop begins: those of a loop
+/// with computed bounds are not. The counts only grow; so does the total, where a kernel has
+/// several loops, when the next of them begins.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Work>);
 
@@ -246,12 +253,14 @@ impl Progress {
         Self::default()
     }
 
-    /// How many iterations were done; never more than [`total`](Self::total), and equal to it once all calls have ended well.
+    /// How many iterations were done; never more than [`total`](Self::total), and equal to it once
+    /// all calls have ended well.
     pub fn done(&self) -> u64 {
         self.0.done.load(Ordering::Relaxed).min(self.total())
     }
 
-    /// How many iterations the loops have that have begun; 0 where none has, or nothing is known of them.
+    /// How many iterations the loops have that have begun; 0 where none has, or nothing is known of
+    /// them.
     pub fn total(&self) -> u64 {
         self.0.total.load(Ordering::Relaxed)
     }
@@ -270,7 +279,8 @@ pub struct Settings {
     pub strategy: Choice,
     /// How updates are combined.
     pub body: Body,
-    /// How many bytes of private buffers and copies the call may hold at a time; a quarter of what is free when `None`.
+    /// How many bytes of private buffers and copies the call may hold at a time; a quarter of what
+    /// is free when `None`.
     pub memory: Option<u64>,
     /// Ends the call early.
     pub stop: Option<StopToken>,
@@ -282,7 +292,8 @@ pub struct Settings {
     pub timeline: Option<Timeline>,
     /// Where updates go whose keys lie in the arrays of the plan.
     pub plan: Option<Plan>,
-    /// Whether kernels that do something in another way on several threads, which takes memory, do it as on one.
+    /// Whether kernels that do something in another way on several threads, which takes memory, do
+    /// it as on one.
     pub as_on_one_thread: bool,
 }
 

@@ -50,7 +50,8 @@ impl<'r> Snapshot<'r> {
             regions,
             copy: Some(copy),
         };
-        // SAFETY: the copy was made large enough for all regions one after the other, and new memory overlaps none of them.
+        // SAFETY: the copy was made large enough for all regions one after the other, and new
+        // memory overlaps none of them.
         snapshot.for_each_region(|region, copy| unsafe {
             copy_bytes(session, region.address, copy, region.bytes);
         });
@@ -83,7 +84,8 @@ struct Ends {
     sink: *mut u8,
 }
 
-// SAFETY: only `copy_bytes` makes one, whose caller vouches for the memory on any thread; its tasks touch disjoint parts.
+// SAFETY: only `copy_bytes` makes one, whose caller vouches for the memory on any thread; its tasks
+// touch disjoint parts.
 unsafe impl Sync for Ends {}
 
 /// Copies `bytes` bytes, on several threads when they are many.

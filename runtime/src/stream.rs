@@ -48,8 +48,8 @@ impl<'s> Staging<'s> {
         }
     }
 
-    /// What a body in the shape [`BodyShape::Emit`](crate::abi::BodyShape::Emit) is handed for its buffers. It is [`Self`] that this
-    /// is the address of.
+    /// What a body in the shape [`BodyShape::Emit`](crate::abi::BodyShape::Emit) is handed for its
+    /// buffers. It is [`Self`] that this is the address of.
     fn address(&mut self) -> *mut u8 {
         std::ptr::from_mut(self).cast()
     }
@@ -62,14 +62,16 @@ impl<'s> Staging<'s> {
         let staged = usize::try_from(self.stream.staged).unwrap_or(usize::MAX);
         self.stream.staged = 0;
         let keys = self.keys.get(..staged).unwrap_or(&self.keys);
-        // SAFETY: the keys are as long; generated code has written them through the address that was taken from the same vector.
+        // SAFETY: the keys are as long; generated code has written them through the address that
+        // was taken from the same vector.
         let keys = unsafe { std::slice::from_raw_parts(self.stream.keys, keys.len()) };
         self.sink.take(keys)
     }
 }
 
-/// Runs `iterations` as chunk `number` of `chunks`, with a sink for the updates of the buffers that are merged together, one after the
-/// other; with each comes how many buffers those are. Failures of the body are left with the chunks.
+/// Runs `iterations` as chunk `number` of `chunks`, with a sink for the updates of the buffers that
+/// are merged together, one after the other; with each comes how many buffers those are. Failures
+/// of the body are left with the chunks.
 ///
 /// # Errors
 /// Those of the sinks in taking the last updates.
@@ -91,8 +93,8 @@ pub(crate) unsafe fn run<'s>(
     stagings.iter_mut().try_for_each(Staging::flush)
 }
 
-/// What a body that makes updates is handed in the place of its private buffers: for those that are merged together the address of
-/// what takes their updates, with which comes how many they are.
+/// What a body that makes updates is handed in the place of its private buffers: for those that are
+/// merged together the address of what takes their updates, with which comes how many they are.
 pub(crate) fn addresses(takers: impl Iterator<Item = (*mut u8, usize)>) -> SmallVec<[*mut u8; 8]> {
     let mut addresses = SmallVec::new();
     for (address, parts) in takers {
@@ -117,8 +119,8 @@ pub unsafe extern "C" fn take_updates(call: *mut Call, stream: *mut Stream) -> u
     unsafe { status_of(call, "taking updates", || staging.flush()) }
 }
 
-/// The [`Status`] for generated code that has what it made taken by `take`, whose failures the session of `call` keeps; `doing` names
-/// what it does.
+/// The [`Status`] for generated code that has what it made taken by `take`, whose failures the
+/// session of `call` keeps; `doing` names what it does.
 ///
 /// # Safety
 /// `call` is the state that a strategy handed to the generated function.

@@ -45,7 +45,8 @@ struct Inner {
 }
 
 impl Runtime {
-    /// A runtime with `threads` threads, the calling one among them; as many as the machine has when `None`.
+    /// A runtime with `threads` threads, the calling one among them; as many as the machine has
+    /// when `None`.
     ///
     /// No thread is started before a parallel loop needs it, and none at all for one thread.
     ///
@@ -66,12 +67,14 @@ impl Runtime {
         })
     }
 
-    /// A runtime that runs parallel loops on `pool` alone. A thread that calls from outside of the pool waits for it.
+    /// A runtime that runs parallel loops on `pool` alone. A thread that calls from outside of the
+    /// pool waits for it.
     pub fn with_pool(pool: Arc<ThreadPool>) -> Self {
         Self::from_threads(Threads::Lent(pool))
     }
 
-    /// The runtime that all callers in this process with the same number of threads share; as [`new`](Self::new) otherwise.
+    /// The runtime that all callers in this process with the same number of threads share; as
+    /// [`new`](Self::new) otherwise.
     ///
     /// # Errors
     /// More than [`MAX_THREADS`].
@@ -120,7 +123,8 @@ impl Runtime {
     }
 }
 
-/// Asked of the system once: it reads files of the control group for it, which takes some thirty microseconds.
+/// Asked of the system once: it reads files of the control group for it, which takes some thirty
+/// microseconds.
 fn all_threads() -> usize {
     static ALL: OnceLock<usize> = OnceLock::new();
     let ask = || std::thread::available_parallelism().map_or(1, |all| all.get().min(MAX_THREADS));
@@ -140,7 +144,8 @@ pub(crate) struct Team {
 
 #[derive(Debug)]
 enum Threads {
-    /// The caller and `threads - 1` helpers, started when they are needed; `None` inside when they could not be.
+    /// The caller and `threads - 1` helpers, started when they are needed; `None` inside when they
+    /// could not be.
     Own {
         threads: usize,
         helpers: OnceLock<Option<Helpers>>,
@@ -183,8 +188,8 @@ impl Team {
         }
     }
 
-    /// Is told of work that is too little to wake a thread for. Where there was some a moment ago, too, it wakes one: what comes twice
-    /// will come again.
+    /// Is told of work that is too little to wake a thread for. Where there was some a moment ago,
+    /// too, it wakes one: what comes twice will come again.
     pub(crate) fn expect_more(&self) {
         let now = u64::try_from(self.created.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let before = self.expected.swap(now, Ordering::Relaxed);
@@ -197,8 +202,9 @@ impl Team {
         }
     }
 
-    /// Calls `work` once with each number below `tasks`, and returns when all calls have. A panic in one of them goes on in the caller
-    /// after the others have ended. Of tasks that are shared again, each thread gets those that it had before.
+    /// Calls `work` once with each number below `tasks`, and returns when all calls have. A panic
+    /// in one of them goes on in the caller after the others have ended. Of tasks that are shared
+    /// again, each thread gets those that it had before.
     pub(crate) fn for_each(&self, tasks: usize, work: &(dyn Fn(usize) + Sync)) {
         let few = u32::try_from(tasks).ok();
         let (Some(few), true) = (few, tasks > 1 && self.threads() > 1) else {
@@ -233,8 +239,8 @@ impl Team {
     }
 }
 
-/// Calls `work` on up to `threads` threads of `pool`. A caller that is one of them works too: it would have to wait on its own pool
-/// otherwise.
+/// Calls `work` on up to `threads` threads of `pool`. A caller that is one of them works too: it
+/// would have to wait on its own pool otherwise.
 fn share_in(pool: &ThreadPool, threads: usize, work: &(dyn Fn(usize) + Sync)) {
     let number = || pool.current_thread_index();
     let caller = number();

@@ -18,7 +18,8 @@ pub(crate) fn runtime(threads: usize) -> Runtime {
     Runtime::new(NonZeroUsize::new(threads)).unwrap()
 }
 
-/// `counts[key] += 1` and `sums[key] += weight` in one loop over all keys; either is left out when it is `None`.
+/// `counts[key] += 1` and `sums[key] += weight` in one loop over all keys; either is left out when
+/// it is `None`.
 #[derive(Clone, Debug)]
 pub(crate) struct Scatter {
     pub(crate) keys: Vec<i32>,
@@ -131,8 +132,8 @@ impl Scatter {
             ..nothing()
         };
         let foralls = vec![forall; self.repeat];
-        // SAFETY: the entry reads the foralls behind the slot; their targets are borrowed mutably here, and the body reads keys and
-        // weights, which nobody writes.
+        // SAFETY: the entry reads the foralls behind the slot; their targets are borrowed mutably
+        // here, and the body reads keys and weights, which nobody writes.
         let completed = unsafe {
             crate::run_with_record(
                 runtime,
@@ -412,7 +413,8 @@ unsafe extern "C" fn atomic(
     first: i64,
     last: i64,
 ) -> u32 {
-    // SAFETY: as for `scatter`; the elements are aligned, and all that is done to them at the same time is atomic.
+    // SAFETY: as for `scatter`; the elements are aligned, and all that is done to them at the same
+    // time is atomic.
     unsafe {
         each_update(call, frame, (first, last), |_, case, i| {
             if let Some(counts) = &case.counts {
@@ -437,7 +439,8 @@ unsafe fn each_update(
     (first, last): (i64, i64),
     mut update: impl FnMut(&mut Call, &Scatter, usize) -> Result<(), Ended>,
 ) -> u32 {
-    // SAFETY: `run_protected` puts the address of the case into the frame; nobody writes its fields but the targets.
+    // SAFETY: `run_protected` puts the address of the case into the frame; nobody writes its fields
+    // but the targets.
     let (call, case) = unsafe {
         let case = std::ptr::with_exposed_provenance::<Scatter>(*frame as usize);
         (&mut *call, &*case)
@@ -523,7 +526,8 @@ macro_rules! application {
             incoming: *const *mut u8,
             elements: u64,
         ) {
-            // SAFETY: the caller vouches for so many keys and values, and for the elements that the keys name.
+            // SAFETY: the caller vouches for so many keys and values, and for the elements that the
+            // keys name.
             unsafe {
                 let (held, incoming) = ((*held).cast::<$ty>(), (*incoming).cast::<$ty>());
                 (0..elements as usize)

@@ -1,11 +1,13 @@
-//! When which thread was at work, for whoever wants to see it: two looks at the clock for each part of a loop.
+//! When which thread was at work, for whoever wants to see it: two looks at the clock for each part
+//! of a loop.
 
 use crate::memory::lock;
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// When the threads of the last call were at work in its outermost parallel loops. All clones are one.
+/// When the threads of the last call were at work in its outermost parallel loops. All clones are
+/// one.
 #[derive(Clone, Debug)]
 pub struct Timeline(Arc<Mutex<Parts>>);
 
@@ -27,7 +29,8 @@ pub enum Phase {
     Prepare,
     /// It runs iterations.
     Main,
-    /// It brings into the outputs what iterations have left elsewhere: in private buffers, or as sorted updates.
+    /// It brings into the outputs what iterations have left elsewhere: in private buffers, or as
+    /// sorted updates.
     Merge,
 }
 
@@ -52,7 +55,8 @@ impl Timeline {
         })))
     }
 
-    /// What each thread that took part did; the thread that was first comes first, and parts of a thread in their order.
+    /// What each thread that took part did; the thread that was first comes first, and parts of a
+    /// thread in their order.
     pub fn lanes(&self) -> Vec<Vec<Busy>> {
         let mut parts = lock(&self.0).parts.clone();
         parts.sort_by_key(|(_, span)| span.start);

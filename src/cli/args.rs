@@ -44,7 +44,8 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Print which elements of their operands operations on arrays read
     Indexing(Indexing),
-    /// Measure a kernel serial, by each strategy, in each mode, on several threads, and as a C compiler makes it
+    /// Measure a kernel serial, by each strategy, in each mode, on several threads, and as a C
+    /// compiler makes it
     #[command(after_help = BENCH_EXAMPLE)]
     Bench(Bench),
     /// Search for a schedule that is faster on given data
@@ -74,9 +75,11 @@ pub(crate) struct Work {
     /// Give a scalar parameter its value
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) scalars: Vec<Assignment>,
-    /// Fill an array from a file (a.npy, a.npz:MEMBER, or a.npz with one member, a.csv:COLUMN, a.mtx:row, a.mtx:col, a.mtx:val, a.png, raw elements as a.bin:f32 or
-    /// with any ending), standard input (- as a .npy file, -:f32, csv:-:COLUMN and so on) or a generator: zeros, fill(2), iota, uniform(LOW, HIGH, seed=1), zipf(S, M, seed=1), sorted(M),
-    /// constant(K), two(A, B, seed=1), clustered(RUN, WINDOW, M, seed=1)
+    /// Fill an array from a file (a.npy, a.npz:MEMBER, or a.npz with one member, a.csv:COLUMN,
+    /// a.mtx:row, a.mtx:col, a.mtx:val, a.png, raw elements as a.bin:f32 or with any ending),
+    /// standard input (- as a .npy file, -:f32, csv:-:COLUMN and so on) or a generator: zeros,
+    /// fill(2), iota, uniform(LOW, HIGH, seed=1), zipf(S, M, seed=1), sorted(M), constant(K),
+    /// two(A, B, seed=1), clustered(RUN, WINDOW, M, seed=1)
     #[arg(long = "in", value_name = "NAME=SOURCE")]
     pub(crate) inputs: Vec<Assignment>,
     /// Give the dimensions of an array that no file and no size tells
@@ -85,8 +88,9 @@ pub(crate) struct Work {
     /// Use this many threads; as many as there are cores when left out
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<std::num::NonZeroUsize>)]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
-    /// Combine updates in memory (direct), in a register for as long as they go to one element (run_length), in several registers by
-    /// turns for as long as they do (partials), or in several tables by turns (tables), instead of as seems best
+    /// Combine updates in memory (direct), in a register for as long as they go to one element
+    /// (run_length), in several registers by turns for as long as they do (partials), or in several
+    /// tables by turns (tables), instead of as seems best
     #[arg(long, value_name = "B", value_parser = bodies())]
     pub(crate) body: Option<Body>,
     /// Let conflicting updates meet by this strategy instead of the one found best
@@ -98,11 +102,12 @@ pub(crate) struct Work {
     /// What an index out of range does
     #[arg(long, value_name = "POLICY", default_value = "error")]
     pub(crate) oob: OobName,
-    /// Take at most this much memory for private buffers, local arrays and copies, as 512M or 2G; a quarter of what is free when left out
+    /// Take at most this much memory for private buffers, local arrays and copies, as 512M or 2G; a
+    /// quarter of what is free when left out
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<ByteCount>,
-    /// Leave the elements of .npy and .bin files where they are, and load what the kernel touches; whoever wants to change such a file
-    /// waits meanwhile
+    /// Leave the elements of .npy and .bin files where they are, and load what the kernel touches;
+    /// whoever wants to change such a file waits meanwhile
     #[arg(long)]
     pub(crate) mmap: bool,
 }
@@ -111,7 +116,8 @@ pub(crate) struct Work {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) work: Work,
-    /// Write an array to a file after the run (a.npy, a.csv, a.bin); without --in it starts as zeros
+    /// Write an array to a file after the run (a.npy, a.csv, a.bin); without --in it starts as
+    /// zeros
     #[arg(long = "out", value_name = "NAME=PATH")]
     pub(crate) outputs: Vec<Assignment>,
     /// Run this often, each time from the same contents
@@ -126,7 +132,8 @@ pub(crate) struct Run {
 pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) work: Work,
-    /// What strew is set beside: the file as the C compiler makes it, as cc -O3 -march=native and with -fopenmp; CC names another compiler, as "ccache gcc"
+    /// What strew is set beside: the file as the C compiler makes it, as cc -O3 -march=native and
+    /// with -fopenmp; CC names another compiler, as "ccache gcc"
     #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "cc")]
     pub(crate) against: Vec<Against>,
     /// Measure once for each of these values of a scalar parameter, as m=1000,10000,100000
@@ -214,7 +221,8 @@ pub(crate) struct Emit {
     /// Write to this file instead of standard output, which is - too
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the static library that programs with such an object are linked with, too: cargo makes it from the sources of this strew
+    /// Write the static library that programs with such an object are linked with, too: cargo makes
+    /// it from the sources of this strew
     #[arg(long, value_name = "PATH")]
     pub(crate) library: Option<PathBuf>,
     /// How float results of the code may depend on the order of combination; stable when left out
@@ -252,7 +260,8 @@ pub(crate) struct Explain {
     /// How float results may depend on the order of combination
     #[arg(long, value_name = "MODE", default_value = "stable")]
     pub(crate) mode: ModeName,
-    /// Write a page with source, verdicts, dependences, schedule and run to this file, for a browser; - is standard output
+    /// Write a page with source, verdicts, dependences, schedule and run to this file, for a
+    /// browser; - is standard output
     #[arg(long, value_name = "PATH", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
     /// Report to standard output as JSON
@@ -269,7 +278,8 @@ pub(crate) struct Indexing {
     /// Print the maps of every instruction instead of those of the root
     #[arg(long)]
     pub(crate) all: bool,
-    /// Say how much of each operand is read, how far apart neighbours read, and what a tile of the result with these sizes reads
+    /// Say how much of each operand is read, how far apart neighbours read, and what a tile of the
+    /// result with these sizes reads
     #[arg(long, value_name = "SIZES")]
     pub(crate) tile: Option<TileSizes>,
     /// Report to standard output as JSON

@@ -76,8 +76,8 @@ pub(crate) enum Values {
     Records(Records),
 }
 
-/// Evaluates one expression with a name bound to the vector inside, whatever its element type, or another with a name bound to
-/// the records.
+/// Evaluates one expression with a name bound to the vector inside, whatever its element type, or
+/// another with a name bound to the records.
 macro_rules! with_values {
     ($values:expr, $name:ident => $body:expr, $records:ident => $other:expr) => {
         match $values {
@@ -114,7 +114,8 @@ pub(crate) struct OutOfMemory {
 }
 
 impl Values {
-    /// `length` zeros of type `ty`, in memory that nothing has touched yet: a kernel may be refused before it does.
+    /// `length` zeros of type `ty`, in memory that nothing has touched yet: a kernel may be refused
+    /// before it does.
     pub(crate) fn zeros(ty: Type, length: u64) -> Result<Self, OutOfMemory> {
         fn zeros<T: Clone + Default>(length: u64) -> Result<Elements<T>, OutOfMemory> {
             let out_of_memory = OutOfMemory { elements: length };
@@ -139,8 +140,8 @@ impl Values {
         })
     }
 
-    /// `length` elements of type `ty`, the one at `index` being `make(index)` converted to it as `as` does; a `bool` is whether it
-    /// is not zero.
+    /// `length` elements of type `ty`, the one at `index` being `make(index)` converted to it as
+    /// `as` does; a `bool` is whether it is not zero.
     pub(crate) fn generate(
         ty: Type,
         length: u64,
@@ -183,8 +184,8 @@ impl Values {
         })
     }
 
-    /// `length` elements of type `ty` that stay in the file at `path`, the first at byte `offset`. `stop` stops before anybody may
-    /// change the file.
+    /// `length` elements of type `ty` that stay in the file at `path`, the first at byte `offset`.
+    /// `stop` stops before anybody may change the file.
     ///
     /// # Errors
     /// Where the file cannot be mapped; it can be read then.
@@ -237,7 +238,8 @@ impl Values {
         }, _records => {});
     }
 
-    /// Takes over the elements of `original`, which has as many of the same type, without new memory.
+    /// Takes over the elements of `original`, which has as many of the same type, without new
+    /// memory.
     pub(crate) fn copy_from(&mut self, original: &Self) {
         macro_rules! copy {
             ($($variant:ident)*) => {

@@ -1,4 +1,5 @@
-//! `strew calibrate`: measures what work costs on this machine, on data of its own, and keeps it for later runs.
+//! `strew calibrate`: measures what work costs on this machine, on data of its own, and keeps it
+//! for later runs.
 
 use crate::cli::args::Calibrate;
 use crate::cli::calibration;
@@ -27,7 +28,8 @@ const REPEATS: usize = 5;
 /// Few updates, which take no time beside what else there is to do.
 const FEW: usize = 1 << 12;
 
-/// Threads are woken so often, each time after a pause that is longer than they look out for work before they sleep.
+/// Threads are woken so often, each time after a pause that is longer than they look out for work
+/// before they sleep.
 const WAKINGS: usize = 41;
 const PAUSE: Duration = Duration::from_millis(3);
 
@@ -200,7 +202,8 @@ impl Measuring {
         })
     }
 
-    /// What a line costs for each size, never less than for a smaller one; as much as for the largest that there is memory for.
+    /// What a line costs for each size, never less than for a smaller one; as much as for the
+    /// largest that there is memory for.
     fn lines(&self, update: f64, caches: Caches) -> Result<[f64; LINES], Error> {
         let mut lines = [0.0; LINES];
         let mut most = 0.0_f64;
@@ -238,7 +241,8 @@ impl Measuring {
         Ok(time / elements)
     }
 
-    /// What all threads, but for one asleep when they are called, take longer than one for next to nothing.
+    /// What all threads, but for one asleep when they are called, take longer than one for next to
+    /// nothing.
     fn share(&self) -> Result<f64, Error> {
         const OUTPUTS: usize = 64;
         let keys = self.keys(OUTPUTS);

@@ -38,7 +38,8 @@ impl Console {
         self.data_with(|sink| sink.write_all(text.as_bytes()))
     }
 
-    /// Writes `text` to the file at `path`, or to standard output where that is `-` or there is none.
+    /// Writes `text` to the file at `path`, or to standard output where that is `-` or there is
+    /// none.
     pub(crate) fn data_to(&mut self, path: Option<&Path>, text: &str) -> Result<(), Failure> {
         match path.filter(|it| !is_standard_output(it)) {
             Some(path) => {
@@ -58,7 +59,8 @@ impl Console {
         written.map_err(unwritten)
     }
 
-    /// Shows what reading the flags came to: help that was asked for, to standard output, or what is wrong with them.
+    /// Shows what reading the flags came to: help that was asked for, to standard output, or what
+    /// is wrong with them.
     pub(crate) fn of_flags(&mut self, message: &clap::Error) -> Result<(), Failure> {
         let shown = message.print();
         if message.use_stderr() {

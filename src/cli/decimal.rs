@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 
-/// The shortest text that is read as the same value. `Debug` has exponents, where `Display` has hundreds of digits.
+/// The shortest text that is read as the same value. `Debug` has exponents, where `Display` has
+/// hundreds of digits.
 pub(crate) fn exact(value: impl Debug) -> String {
     format!("{value:?}")
 }
@@ -16,7 +17,8 @@ pub(crate) fn readable(value: impl Debug) -> String {
     }
 }
 
-/// `value` for a reader who needs no more than six places behind the point, or seven digits where nothing stands before it.
+/// `value` for a reader who needs no more than six places behind the point, or seven digits where
+/// nothing stands before it.
 pub(crate) fn rounded(value: f64) -> String {
     let text = match value.abs() < 1.0 {
         true => format!("{value:.6e}"),

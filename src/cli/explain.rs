@@ -1,4 +1,5 @@
-//! `strew explain`: what a kernel accesses, what depends on what, which loops may run in parallel, and what is done about it.
+//! `strew explain`: what a kernel accesses, what depends on what, which loops may run in parallel,
+//! and what is done about it.
 
 use crate::cli::args::{Explain, OobName, Work};
 use crate::cli::circumstances::{circumstances, in_columns};

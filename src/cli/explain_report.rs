@@ -31,7 +31,8 @@ pub(crate) struct KernelReport {
     pub(crate) schedule: Schedule,
     /// Why the schedule is what it is, and what was tried besides.
     pub(crate) why: Vec<String>,
-    /// A step that the source or the flags ask for and that is declined; the schedule ends before it.
+    /// A step that the source or the flags ask for and that is declined; the schedule ends before
+    /// it.
     #[serde(
         rename = "refused",
         skip_serializing_if = "Option::is_none",
@@ -68,7 +69,8 @@ pub(crate) struct Measured {
 #[derive(Debug, Serialize)]
 pub(crate) struct PrivateReport {
     pub(crate) variable: String,
-    /// The loop by its iterator; a `while` without one by its line, as in what carries a dependence.
+    /// The loop by its iterator; a `while` without one by its line, as in what carries a
+    /// dependence.
     #[serde(rename = "loop")]
     pub(crate) in_loop: String,
     /// Its iterator, if it has one.

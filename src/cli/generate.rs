@@ -1,4 +1,5 @@
-//! Arrays made on the spot: `zeros`, `fill(2)`, `iota`, `uniform(0, m, seed=1)` and the like. Bounds may name scalar parameters.
+//! Arrays made on the spot: `zeros`, `fill(2)`, `iota`, `uniform(0, m, seed=1)` and the like.
+//! Bounds may name scalar parameters.
 
 mod zipf;
 
@@ -186,7 +187,8 @@ impl Generator {
 
 type Draw = Box<dyn FnMut(u64) -> Number>;
 
-/// Whole numbers below `most`: `run` at a time near each other, within `window` from a number drawn for them all.
+/// Whole numbers below `most`: `run` at a time near each other, within `window` from a number drawn
+/// for them all.
 fn clustered(mut random: Random, (run, window): (i128, i128), most: i128) -> Draw {
     let mut center = 0;
     Box::new(move |index| {

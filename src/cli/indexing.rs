@@ -74,7 +74,8 @@ fn instructions(flags: &Indexing, module: &Module) -> Result<Vec<Placed>, Module
     Ok(placed)
 }
 
-/// The root, and, where it has operands that are computed themselves, what it reads of the parameters.
+/// The root, and, where it has operands that are computed themselves, what it reads of the
+/// parameters.
 fn root(module: &Module, analysis: &mut Analysis<'_>) -> Result<Placed, ModuleError> {
     let maps = analysis.root()?;
     let entry = module.computations().get(module.entry());

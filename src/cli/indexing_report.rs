@@ -15,7 +15,8 @@ pub(crate) struct Placed {
     /// Whether the maps are those of the whole computation.
     pub(crate) is_fused: bool,
     pub(crate) maps: ElementMaps,
-    /// The maps to the parameters of the computation, where they are others than those to the operands.
+    /// The maps to the parameters of the computation, where they are others than those to the
+    /// operands.
     pub(crate) through: Option<ElementMaps>,
 }
 
@@ -24,7 +25,8 @@ pub(crate) struct IndexingReport {
     pub(crate) instructions: Vec<InstructionReport>,
 }
 
-/// Maps stand as text; `null` in place of a list of maps says that it is not known how elements depend on each other.
+/// Maps stand as text; `null` in place of a list of maps says that it is not known how elements
+/// depend on each other.
 #[derive(Serialize)]
 pub(crate) struct InstructionReport {
     name: String,
@@ -93,7 +95,8 @@ struct RuntimeReport {
     /// The instruction whose value it is read from; inside of a call as `call/name`.
     operand: String,
     map: String,
-    /// The bounds that the value is moved into; without them a value outside of the variable's bounds reads nothing.
+    /// The bounds that the value is moved into; without them a value outside of the variable's
+    /// bounds reads nothing.
     clamp: Option<[i64; 2]>,
 }
 

@@ -80,7 +80,8 @@ impl Inputs {
         }
     }
 
-    /// Where the shape of the array `name` comes from, in words, which `lacks` dimensions if it has too few.
+    /// Where the shape of the array `name` comes from, in words, which `lacks` dimensions if it has
+    /// too few.
     pub(crate) fn origin(&self, name: &str, lacks: bool) -> Option<String> {
         let given = self.shapes.get(name);
         Some(match self.arrays.get(name) {
@@ -133,7 +134,8 @@ impl Inputs {
         })
     }
 
-    /// The array parameter `name` of `kernel`, now that all sizes are known. `None` when nothing was given for it.
+    /// The array parameter `name` of `kernel`, now that all sizes are known. `None` when nothing
+    /// was given for it.
     pub(crate) fn take(
         &mut self,
         name: &str,
@@ -274,7 +276,8 @@ pub(crate) fn number(text: &str, ty: Type) -> Result<Value, String> {
     }
 }
 
-/// Whether `value` of type `ty` is what `text` says: digits may stand for what only infinity is near to.
+/// Whether `value` of type `ty` is what `text` says: digits may stand for what only infinity is
+/// near to.
 pub(crate) fn in_range(text: &str, value: f64, ty: Type) -> Result<(), String> {
     match value.is_infinite() && text.contains(|it: char| it.is_ascii_digit()) {
         true => Err(format!(

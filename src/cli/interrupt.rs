@@ -24,7 +24,8 @@ enum Temporary {
 pub(crate) struct Process(Arc<Mutex<Child>>);
 
 impl Process {
-    /// The child. Nobody has it any more when a signal ends this process: what ends there is no news then.
+    /// The child. Nobody has it any more when a signal ends this process: what ends there is no
+    /// news then.
     pub(crate) fn child(&self) -> MutexGuard<'_, Child> {
         locked(&self.0)
     }
@@ -54,8 +55,8 @@ impl Temporaries {
         Ok(folder)
     }
 
-    /// Starts a process. It is in a group of its own: what a terminal sends to this one does not end it first, and is not taken for
-    /// a failure of its own.
+    /// Starts a process. It is in a group of its own: what a terminal sends to this one does not
+    /// end it first, and is not taken for a failure of its own.
     ///
     /// # Errors
     /// Those of the system.
@@ -72,7 +73,8 @@ impl Temporaries {
         locked(&self.0)
     }
 
-    /// Removes all of them, and lets `end` end the process before anybody makes another one or sees that a process has ended.
+    /// Removes all of them, and lets `end` end the process before anybody makes another one or sees
+    /// that a process has ended.
     fn remove(&self, end: impl FnOnce()) {
         let list = self.list();
         let processes = list.iter().filter_map(|it| match it {
@@ -97,9 +99,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets a signal end the process without what is in the list that it hands out. With a `stop`, the first one ends a running call, which
-/// then puts everything back; where none runs, and the second time, it ends the process. Where no handler can be set, the first one
-/// always does, and leaves behind what there is.
+/// Lets a signal end the process without what is in the list that it hands out. With a `stop`, the
+/// first one ends a running call, which then puts everything back; where none runs, and the second
+/// time, it ends the process. Where no handler can be set, the first one always does, and leaves
+/// behind what there is.
 pub(crate) fn handle(stop: Option<StopToken>) -> Temporaries {
     let temporaries = Temporaries::default();
     #[cfg(unix)]
@@ -109,8 +112,8 @@ pub(crate) fn handle(stop: Option<StopToken>) -> Temporaries {
     temporaries
 }
 
-/// Ends the process by the signal that stopped a call, if one did: whoever started it is told as of any other program, and shells have
-/// 128 and the number of the signal as its status.
+/// Ends the process by the signal that stopped a call, if one did: whoever started it is told as of
+/// any other program, and shells have 128 and the number of the signal as its status.
 pub(crate) fn end_if_stopped() {
     #[cfg(unix)]
     unix::end_if_stopped();
@@ -147,7 +150,8 @@ mod unix {
     /// Whether `signal` stops a call. A second one does not.
     fn stops(stop: &StopToken, signal: i32) -> bool {
         let is_second = stop.is_stopped();
-        // Before it is asked whether a call runs: one that starts just then has seen it. The signal first, for whom that call tells.
+        // Before it is asked whether a call runs: one that starts just then has seen it. The signal
+        // first, for whom that call tells.
         let _ = STOPPED_BY.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
         stop.stop();
         if is_second || !stop.is_heard() {
@@ -158,7 +162,8 @@ mod unix {
         true
     }
 
-    /// What the first signal says, on a terminal or not: to stop can take until the loops that run have seen it.
+    /// What the first signal says, on a terminal or not: to stop can take until the loops that run
+    /// have seen it.
     fn stopping(signal: i32) -> &'static str {
         match signal {
             // Behind what a terminal shows for the key.
@@ -182,8 +187,8 @@ mod unix {
         std::process::exit(128 + signal);
     }
 
-    /// The signals that whoever started the process has it ignore, as `nohup` does, in the order of their numbers from the last bit on.
-    /// Known on Linux.
+    /// The signals that whoever started the process has it ignore, as `nohup` does, in the order of
+    /// their numbers from the last bit on. Known on Linux.
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|it| it.strip_prefix("SigIgn:"));

@@ -59,7 +59,8 @@ fn sized<'a>(kernel: &Kernel, inputs: &Inputs) -> Bind<'a> {
     shapes.fold(call, |call, (name, shape)| call.shape(name, shape))
 }
 
-/// The sizes of the call. When sizes are missing because arrays are, the arrays are what to ask for.
+/// The sizes of the call. When sizes are missing because arrays are, the arrays are what to ask
+/// for.
 pub(crate) fn sizes(kernel: &Kernel, inputs: &Inputs) -> Result<Sizes, Failure> {
     let sizes = sized(kernel, inputs).sizes();
     sizes.map_err(|error| match error {
@@ -141,7 +142,8 @@ pub(crate) fn arrays(
     Ok(arrays)
 }
 
-/// The files and numbers that `work` name; files stay where they are where that is asked for, and `stop` is given to the calls.
+/// The files and numbers that `work` name; files stay where they are where that is asked for, and
+/// `stop` is given to the calls.
 pub(crate) fn inputs(
     kernel: &Kernel,
     work: &Work,
@@ -186,8 +188,8 @@ pub(crate) fn call(kernel: &Kernel, sizes: &Sizes, arrays: &mut Arrays) -> Resul
     call.run_with_report()
 }
 
-/// Calls `kernel` on the data that `work` gives, and keeps no results. The first call makes code that this data needs and warms caches;
-/// the second one is told of.
+/// Calls `kernel` on the data that `work` gives, and keeps no results. The first call makes code
+/// that this data needs and warms caches; the second one is told of.
 pub(crate) fn tried(kernel: Kernel, work: &Work, console: &mut Console) -> Result<Report, Failure> {
     let progress = Progress::new();
     let kernel = kernel.progress(progress.clone());

@@ -1,5 +1,5 @@
-//! The static library that objects are linked with: made by cargo from the sources that this program was made from, so that both are of
-//! one version.
+//! The static library that objects are linked with: made by cargo from the sources that this
+//! program was made from, so that both are of one version.
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;

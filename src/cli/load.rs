@@ -61,7 +61,8 @@ fn tells_language(path: &Path) -> bool {
     matches!(ending, Some("c" | "h" | "nest" | "mlir"))
 }
 
-/// What has no ending that tells the language; the words that kernel text and MLIR begin with start no C file.
+/// What has no ending that tells the language; the words that kernel text and MLIR begin with start
+/// no C file.
 fn language_of(text: &str) -> Language {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().map(str::trim_start);

@@ -1,4 +1,5 @@
-//! `.npy` files. Nothing is converted: an array of another element type, byte order or layout is refused.
+//! `.npy` files. Nothing is converted: an array of another element type, byte order or layout is
+//! refused.
 
 use crate::cli::array::{Array, Values, with_values};
 use crate::cli::progress::Meter;
@@ -75,14 +76,16 @@ impl fmt::Display for NpyError {
     }
 }
 
-/// The header is read by recursion over what it nests and held in memory whole; NumPy has the same limit.
+/// The header is read by recursion over what it nests and held in memory whole; NumPy has the same
+/// limit.
 const LONGEST_HEADER: usize = 10_000;
 const DEEPEST_HEADER: usize = 32;
 
 /// No header is longer, with what stands before it.
 pub(crate) const LONGEST_BEGINNING: usize = LONGEST_HEADER + 12;
 
-/// Where a file has its elements, once it is known that it has such that were asked for, and all of them.
+/// Where a file has its elements, once it is known that it has such that were asked for, and all of
+/// them.
 pub(crate) struct Layout {
     pub(crate) shape: Vec<u64>,
     stored: Stored,
@@ -122,7 +125,8 @@ impl Layout {
     }
 }
 
-/// The array of `bytes`, which must have such elements. The fields of records are found by their names, wherever they lie.
+/// The array of `bytes`, which must have such elements. The fields of records are found by their
+/// names, wherever they lie.
 pub(crate) fn decode(bytes: &[u8], expected: &ElementType) -> Result<Array, NpyError> {
     let layout = Layout::of(bytes, bytes.len() as u64, expected)?;
     let data = bytes.get(layout.offset..).unwrap_or_default();
@@ -185,8 +189,8 @@ fn by_name(layout: &RecordLayout) -> RecordLayout {
     RecordLayout::new(0, placeless.collect())
 }
 
-/// The layout of records in a file: fields one behind the other, those without a name only fill space; those of a record in a record
-/// have both names.
+/// The layout of records in a file: fields one behind the other, those without a name only fill
+/// space; those of a record in a record have both names.
 fn stored_layout(fields: &[npyz::Field]) -> Result<RecordLayout, NpyError> {
     let mut offset = 0_usize;
     let mut named = Vec::new();
@@ -311,7 +315,8 @@ fn header_text(bytes: &[u8]) -> Result<&[u8], NpyError> {
     bytes.get(start..start + length).ok_or_else(cut_off)
 }
 
-/// What the header's reader takes on trust: that nesting is shallow and that the dimensions can be multiplied.
+/// What the header's reader takes on trust: that nesting is shallow and that the dimensions can be
+/// multiplied.
 fn check_header(text: &[u8]) -> Result<(), NpyError> {
     let opened = text.iter().filter(|byte| b"([{".contains(byte)).count();
     if opened > DEEPEST_HEADER {
@@ -425,7 +430,8 @@ pub(crate) fn encode(array: &Array, sink: &mut impl Write, meter: &Meter) -> io:
     }, records => encode_records(records, &array.shape, sink, meter))
 }
 
-/// Records without the bytes between their fields: NumPy reads such a file as a packed structured array.
+/// Records without the bytes between their fields: NumPy reads such a file as a packed structured
+/// array.
 fn encode_records(
     records: &Records,
     shape: &[u64],
@@ -439,7 +445,8 @@ fn encode_records(
         "{{'descr': {}, 'fortran_order': False, 'shape': ({shape}), }}",
         record_descr(&named)
     );
-    // Magic, version and length take ten bytes; the data begins at a multiple of 64, behind a line end.
+    // Magic, version and length take ten bytes; the data begins at a multiple of 64, behind a line
+    // end.
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
     let announced = u16::try_from(length).map_err(|_| {
         io::Error::new(
@@ -462,7 +469,8 @@ fn encode_records(
     Ok(())
 }
 
-/// NumPy's description of records with these fields: those whose names begin alike before a dot are one record in the record.
+/// NumPy's description of records with these fields: those whose names begin alike before a dot are
+/// one record in the record.
 fn record_descr(fields: &[(&str, &FieldLayout)]) -> String {
     let outer = |name: &str| name.split_once('.').map(|(outer, _)| outer.to_owned());
     let groups = fields

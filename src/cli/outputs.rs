@@ -1,5 +1,5 @@
-//! Where results go. Every file is written beside its final place and moved there when the run is done, so that a run that
-//! fails leaves nothing half written and nothing overwritten.
+//! Where results go. Every file is written beside its final place and moved there when the run is
+//! done, so that a run that fails leaves nothing half written and nothing overwritten.
 
 use crate::cli::args::Run;
 use crate::cli::array::Array;
@@ -178,7 +178,8 @@ fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// Finds out whether there can be a file at `path`, before work whose result would be lost. What is there stays.
+/// Finds out whether there can be a file at `path`, before work whose result would be lost. What is
+/// there stays.
 pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
     if is_standard_output(path) {
         return Ok(());

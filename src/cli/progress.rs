@@ -84,8 +84,8 @@ impl Gauge for Calls {
     }
 }
 
-/// Whether the iterations of all loops are known when the first one begins: there is no other behind it, and none that runs in parallel
-/// inside, where each begins anew.
+/// Whether the iterations of all loops are known when the first one begins: there is no other
+/// behind it, and none that runs in parallel inside, where each begins anew.
 fn begins_at_once(body: &[Node]) -> bool {
     let (mut outermost, mut begin_anew) = (0, false);
     walk(body, &mut |node, around| match around {
@@ -113,7 +113,8 @@ struct Begun {
 }
 
 impl Meter {
-    /// Something begins that has `total` parts, which are `units`; 0 where nobody knows how many there are.
+    /// Something begins that has `total` parts, which are `units`; 0 where nobody knows how many
+    /// there are.
     pub(crate) fn begin(&self, total: u64, units: &'static str) {
         self.begin_at(Instant::now(), total, units);
     }
@@ -138,7 +139,8 @@ impl Meter {
         self.done.store(done, Ordering::Relaxed);
     }
 
-    /// The part at `index` is next. Telling of each one would take longer than what is done with it.
+    /// The part at `index` is next. Telling of each one would take longer than what is done with
+    /// it.
     pub(crate) fn pass(&self, index: u64) {
         if index.is_multiple_of(1 << 14) {
             self.reach(index);
@@ -409,7 +411,8 @@ mod tests {
         assert!(!begin(&format!("affine.for t in 0..4 {{ {PARALLEL} }}")));
     }
 
-    /// What is told while `calls` calls run one after the other: behind each of them, and before the last of those is over.
+    /// What is told while `calls` calls run one after the other: behind each of them, and before
+    /// the last of those is over.
     fn told(body: &str, calls: u32) -> Vec<String> {
         let progress = Progress::new();
         let kernel = program(body).progress(progress.clone());

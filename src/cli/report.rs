@@ -46,7 +46,8 @@ pub(crate) struct SawReport {
     updates: u64,
     /// The share of them that go to the element of the one before.
     repeated: f64,
-    /// The share of them that go to another one after another number of updates than the time before.
+    /// The share of them that go to another one after another number of updates than the time
+    /// before.
     unforeseen: f64,
     /// Cache lines for each of them.
     scattered: f64,
@@ -359,7 +360,8 @@ fn witness(witness: &Witness) -> WitnessReport<'_> {
 
 /// `value` as JSON in one line.
 pub(crate) fn json(value: &impl Serialize) -> String {
-    // Maps with text keys, numbers, lists: none of them can fail, and an empty object says that one did.
+    // Maps with text keys, numbers, lists: none of them can fail, and an empty object says that one
+    // did.
     let text = serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned());
     text + "\n"
 }

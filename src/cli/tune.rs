@@ -1,8 +1,9 @@
 //! `strew tune`: a search for the schedule that is fastest on given data.
 //!
-//! The search begins with what the source, the automatic scheduler and nothing at all make of the kernel, and goes on from the fastest so
-//! far: a size doubled or halved, another strategy, another order of two loops, loops unrolled or tiled. What is illegal is refused by
-//! the steps themselves. A candidate replaces the fastest where it is faster in rounds in which both take turns.
+//! The search begins with what the source, the automatic scheduler and nothing at all make of the
+//! kernel, and goes on from the fastest so far: a size doubled or halved, another strategy, another
+//! order of two loops, loops unrolled or tiled. What is illegal is refused by the steps themselves.
+//! A candidate replaces the fastest where it is faster in rounds in which both take turns.
 
 use crate::cli::args::{Tune, Work};
 use crate::cli::calibration;
@@ -27,7 +28,8 @@ const HOPELESS: f64 = 1.5;
 /// So many rounds decide between two.
 const ROUNDS: usize = 7;
 
-/// This share of the time is for the search, the rest for the fastest that is found beside the first.
+/// This share of the time is for the search, the rest for the fastest that is found beside the
+/// first.
 const SEARCH: f64 = 0.8;
 
 /// What is gained less than this may be gained by chance.
@@ -110,7 +112,8 @@ impl fmt::Display for Compared {
 }
 
 impl Search<'_> {
-    /// The fastest schedule that is found before the time is over, beside `first`, if one is faster.
+    /// The fastest schedule that is found before the time is over, beside `first`, if one is
+    /// faster.
     fn fastest(
         &mut self,
         first: &Candidate,
@@ -226,8 +229,8 @@ impl Search<'_> {
         Ok(self.data.call(&candidate.kernel)?.record.total)
     }
 
-    /// How `candidate` does beside `best` where they take turns, `rounds` times or until the time is over, but once at least. One that
-    /// declines the data is not faster.
+    /// How `candidate` does beside `best` where they take turns, `rounds` times or until the time
+    /// is over, but once at least. One that declines the data is not faster.
     fn compared(
         &mut self,
         candidate: &Candidate,

@@ -131,7 +131,8 @@ fn parameter(
     }
 }
 
-/// The structure that an array has as elements. What the kernel does not touch is bytes that hold the place.
+/// The structure that an array has as elements. What the kernel does not touch is bytes that hold
+/// the place.
 fn structure(kernel: &Kernel, record: RecordId, symbol: &str) -> String {
     let name = identifier(&kernel.records[record].name);
     let layout = RecordLayout::of(kernel, record);

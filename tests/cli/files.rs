@@ -1,4 +1,5 @@
-//! Files that are read and files that are written: their languages, standard input in their place, and that none is overwritten.
+//! Files that are read and files that are written: their languages, standard input in their place,
+//! and that none is overwritten.
 
 use crate::{Bench, Outcome, SEGMENT_SUM, program, refused};
 use std::fs;

@@ -208,7 +208,8 @@ fn every_dump_is_valid_input() {
     assert_eq!(outcome.stdout, bench.run(&["--set", "m=3"]).stdout);
 }
 
-/// Each kernel by the steps that its source asks for, the others as they are; what is refused stops it.
+/// Each kernel by the steps that its source asks for, the others as they are; what is refused stops
+/// it.
 #[test]
 fn without_steps_the_kernels_come_out_as_their_source_says() {
     let bench = Bench::new();

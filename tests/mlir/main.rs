@@ -1,5 +1,5 @@
-//! Kernels as MLIR, verified by `mlir-opt` and run by `mlir-cpu-runner`: the results have the bits of those of strew, sums in private copies
-//! being of whole numbers, which no order rounds.
+//! Kernels as MLIR, verified by `mlir-opt` and run by `mlir-cpu-runner`: the results have the bits
+//! of those of strew, sums in private copies being of whole numbers, which no order rounds.
 
 #[path = "../mlir_tools/mod.rs"]
 mod mlir_tools;
@@ -78,7 +78,8 @@ fn hash(bits: impl Iterator<Item = u64>) -> u64 {
     bits.fold(0, |hash, it| hash.wrapping_mul(31).wrapping_add(it))
 }
 
-/// A main function that calls `kernel` with the arguments and returns the [`hash`] of what it writes.
+/// A main function that calls `kernel` with the arguments and returns the [`hash`] of what it
+/// writes.
 fn main_function(kernel: &str, arguments: &[Argument]) -> String {
     let (mut globals, mut body, mut after) = (String::new(), String::new(), String::new());
     let (mut names, mut types) = (Vec::new(), Vec::new());

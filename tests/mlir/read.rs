@@ -1,11 +1,13 @@
-//! What is printed is read back, also when `mlir-opt` has printed it again; what is not printed so is refused.
+//! What is printed is read back, also when `mlir-opt` has printed it again; what is not printed so
+//! is refused.
 
 use crate::mlir_tools::{done, piped, tool};
 use crate::{emitted, root};
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
-/// The kernels of all files in `folders`, each with its name and as it is under the schedule that is found for it.
+/// The kernels of all files in `folders`, each with its name and as it is under the schedule that
+/// is found for it.
 fn kernels(folders: &[&str]) -> Vec<(String, Vec<strew::Scheduled>)> {
     let mut found = Vec::new();
     for folder in folders {
@@ -80,7 +82,8 @@ fn rewritten(opt: &str, modules: &[String]) -> Vec<String> {
     done.split(APART).map(str::to_owned).collect()
 }
 
-/// Values have other names then, maps and sets are apart from where they are used, and conditions in another form.
+/// Values have other names then, maps and sets are apart from where they are used, and conditions
+/// in another form.
 #[test]
 fn what_mlir_opt_rewrites_is_read_as_the_same_kernel() {
     let Some(opt) = tool("mlir-opt") else {
@@ -110,8 +113,8 @@ const UNREAD: [&str; 6] = [
     "vertex_normals.c",
 ];
 
-/// Constants are in front then, bounds and dimensions are numbers where they can be, maps have symbols, and nothing has a name that only
-/// stands for another value.
+/// Constants are in front then, bounds and dimensions are numbers where they can be, maps have
+/// symbols, and nothing has a name that only stands for another value.
 #[test]
 #[expect(clippy::print_stderr, reason = "how many were read must be seen")]
 fn what_canonicalize_makes_of_the_examples_is_read() {
@@ -173,7 +176,8 @@ module {
     }
 }
 
-/// Every form of a condition, a `let` that is read before its element is set, and a target that is local.
+/// Every form of a condition, a `let` that is read before its element is set, and a target that is
+/// local.
 const REWRITTEN: &str = "\
 kernel @rewritten(n: i64, m: i64, x: f64[n + 1], out: f64[n + 1]) {
   alloc t: f64[n + 1]

@@ -1,4 +1,5 @@
-//! A kernel of C with several arguments, run by all engines: they agree, and `cc` agrees with them where nothing fails.
+//! A kernel of C with several arguments, run by all engines: they agree, and `cc` agrees with them
+//! where nothing fails.
 
 use crate::c::Program;
 use crate::data::{Data, Outcome, is_same};

@@ -1,5 +1,5 @@
-//! Keys that rise or advance, so that threads share the outputs without copies: what they compute, skip and fail of is what the loop
-//! does, however many updates meet where the parts do.
+//! Keys that rise or advance, so that threads share the outputs without copies: what they compute,
+//! skip and fail of is what the loop does, however many updates meet where the parts do.
 
 use crate::data::{Data, Outcome, is_close, is_same};
 use crate::engines::{agree, compiled_recording, interpreted, interpreted_skipping, is_refusal};
@@ -89,7 +89,8 @@ const LOOPS: [Loop; 16] = [
 #[derive(Clone, Copy)]
 struct Window(usize);
 
-/// `count` keys that never fall beyond a window, with about `each` of them to an element; a part of `wild` thousandths at either end is out of range.
+/// `count` keys that never fall beyond a window, with about `each` of them to an element; a part of
+/// `wild` thousandths at either end is out of range.
 fn keys(
     random: &mut Random,
     (count, outputs): (usize, usize),
@@ -171,7 +172,8 @@ const SIZES: [(usize, usize); 7] = [
     (9000, 700),
 ];
 
-/// A loop in machine code, once where an index out of range is a fault and once where it is skipped.
+/// A loop in machine code, once where an index out of range is a fault and once where it is
+/// skipped.
 struct Compiled {
     body: &'static str,
     parsed: ParsedKernel,
@@ -193,8 +195,8 @@ fn compiled(it: &Loop) -> Compiled {
     }
 }
 
-/// Runs `run` for each loop on data of all sizes, with the outcome of the loop in the interpreter and how many updates that skips; returns
-/// how many calls were divided.
+/// Runs `run` for each loop on data of all sizes, with the outcome of the loop in the interpreter
+/// and how many updates that skips; returns how many calls were divided.
 fn everywhere(window: Window, run: fn(&str, &Kernel, &Data, (&Outcome, u64)) -> usize) -> usize {
     let mut divided = 0;
     for it in &LOOPS {

@@ -10,7 +10,8 @@ use strew::RecordLayout;
 use strew::ir::{Kernel, Type, Value};
 use tempfile::TempDir;
 
-/// The language that strew computes: nothing contracted, no library function replaced, signed sums that wrap.
+/// The language that strew computes: nothing contracted, no library function replaced, signed sums
+/// that wrap.
 const FLAGS: [&str; 6] = [
     "-std=c99",
     "-O0",
@@ -86,7 +87,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Compiles `source`, which holds the functions that `kernels` were made of; `None` where there is no `cc`.
+    /// Compiles `source`, which holds the functions that `kernels` were made of; `None` where there
+    /// is no `cc`.
     pub(crate) fn compile<'a>(
         source: &str,
         kernels: impl IntoIterator<Item = &'a Kernel>,
@@ -119,7 +121,8 @@ pub(crate) fn run(source: &str, kernel: &Kernel, data: &Data) -> Option<Outcome>
     program.run(&[(0, data)]).pop()
 }
 
-/// Reads arguments, and writes arrays, as they lie in memory, each array behind the number of its bytes.
+/// Reads arguments, and writes arrays, as they lie in memory, each array behind the number of its
+/// bytes.
 pub(crate) const DRIVER: &str = r#"
 #include <stdint.h>
 #include <stdio.h>
@@ -144,7 +147,8 @@ static void driver_write(void *array, uint64_t bytes) {
 }
 "#;
 
-/// A program that reads the number of a kernel and its arguments, calls it, writes all its arrays, and so on.
+/// A program that reads the number of a kernel and its arguments, calls it, writes all its arrays,
+/// and so on.
 fn program(source: &str, kernels: &[Kernel]) -> String {
     let mut text = format!("{DRIVER}\n#line 1 \"kernels.c\"\n{source}\n");
     let mut cases = String::new();

@@ -1,5 +1,6 @@
-//! Subscripts that are clamped to their dimension, in all the ways in which people write that, and in some that only look like it: what is
-//! in range is what `cc` computes, and what is not is a fault wherever it was one.
+//! Subscripts that are clamped to their dimension, in all the ways in which people write that, and
+//! in some that only look like it: what is in range is what `cc` computes, and what is not is a
+//! fault wherever it was one.
 
 use crate::against_c::outcomes;
 use crate::data::Data;
@@ -116,7 +117,8 @@ fn what_is_no_clamp_is_checked() {
     }
 }
 
-/// What a condition alone keeps in range, in loops whose turns run in lanes: keys that it keeps out lie so far away that no memory is there.
+/// What a condition alone keeps in range, in loops whose turns run in lanes: keys that it keeps out
+/// lie so far away that no memory is there.
 const GUARDED: [&str; 5] = [
     "if (k >= 0 && k < m) h[k] += j;",
     "if (k >= 0) h[k < m ? k : m - 1] += 1;",

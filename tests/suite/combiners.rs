@@ -54,7 +54,8 @@ fn data(ty: Type, count: i64) -> Data {
     }
 }
 
-/// The fold, in 128 bits and cut to the type at the end, which for these operations is the same as cutting at every step.
+/// The fold, in 128 bits and cut to the type at the end, which for these operations is the same as
+/// cutting at every step.
 fn folded(operation: &str, data: &Data) -> Vec<Value> {
     let mut out = data.arrays["out"].clone();
     for (key, x) in data.arrays["key"].iter().zip(&data.arrays["x"]) {
@@ -86,7 +87,8 @@ fn folded_float(operation: &str, held: Value, incoming: Value) -> Value {
         held.as_float().expect("a float"),
         incoming.as_float().expect("a float"),
     );
-    // One operation on two `f32` rounds the same in `f64` and back: 53 bits are more than twice 24 and two.
+    // One operation on two `f32` rounds the same in `f64` and back: 53 bits are more than twice 24
+    // and two.
     let value = match operation {
         "add" => a + b,
         "mul" => a * b,

@@ -124,7 +124,8 @@ impl Elements {
     }
 }
 
-/// The scalar and the array parameters that a caller of `kernel` passes, with their types, in order.
+/// The scalar and the array parameters that a caller of `kernel` passes, with their types, in
+/// order.
 pub(crate) fn parameters(kernel: &Kernel) -> Vec<(String, Type, bool)> {
     let array = |array: ArrayId| {
         let array = &kernel.arrays[array];

@@ -1,7 +1,9 @@
-//! Random loops over elements that lie at a distance, such as the colours of pixels, fields of records, and arrays from their end to their
-//! beginning, in lanes: the interpreter and machine code have the same bits.
+//! Random loops over elements that lie at a distance, such as the colours of pixels, fields of
+//! records, and arrays from their end to their beginning, in lanes: the interpreter and machine
+//! code have the same bits.
 //!
-//! `STREW_DISTANCES=20000` in the environment runs that many kernels, and `STREW_RANDOM_SEED=7` begins elsewhere.
+//! `STREW_DISTANCES=20000` in the environment runs that many kernels, and `STREW_RANDOM_SEED=7`
+//! begins elsewhere.
 
 use crate::data::{Data, is_same};
 use crate::engines::{agree, compiled, interpreted};
@@ -29,7 +31,8 @@ struct Text {
     ty: Type,
     /// How many elements a row has.
     row: u64,
-    /// How many of them are fields of their own, where the rows of `a` and `f` are records; the others are one field together.
+    /// How many of them are fields of their own, where the rows of `a` and `f` are records; the
+    /// others are one field together.
     fields: Option<u64>,
 }
 
@@ -47,7 +50,8 @@ impl Text {
         }
     }
 
-    /// The type of `rows` rows, where these are records with room in front of what is in them, behind it, or nowhere.
+    /// The type of `rows` rows, where these are records with room in front of what is in them,
+    /// behind it, or nowhere.
     fn rows(&mut self, rows: &str) -> String {
         let (ty, row) = (self.ty, self.row);
         let Some(fields) = self.fields else {

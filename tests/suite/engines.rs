@@ -35,7 +35,8 @@ pub(crate) fn interpreted_within(
     outcome_of(kernel, data, outcome, arguments)
 }
 
-/// What the interpreter makes of `kernel` where statements out of range are skipped, and how many were.
+/// What the interpreter makes of `kernel` where statements out of range are skipped, and how many
+/// were.
 pub(crate) fn interpreted_skipping(kernel: &Kernel, data: &Data) -> (Outcome, u64) {
     skipping_within(kernel, data, FUEL).expect("the kernel ends")
 }
@@ -204,8 +205,9 @@ pub(crate) fn compiled_recording(
     (outcome, record)
 }
 
-/// Mode `exact` keeps the order of rounded updates. A loop that holds another parallel loop, or does more with its outputs than update them, cannot run by every strategy; neither can
-/// one whose outputs are fields of records.
+/// Mode `exact` keeps the order of rounded updates. A loop that holds another parallel loop, or
+/// does more with its outputs than update them, cannot run by every strategy; neither can one whose
+/// outputs are fields of records.
 const REFUSALS: [&str; 12] = [
     "does not keep the order of the loop",
     "makes updates in an order that varies",
@@ -272,8 +274,8 @@ impl Engines {
         }
     }
 
-    /// The outcome on which all engines agree: bit for bit wherever the order of combination is the same, up to rounding where it
-    /// is not.
+    /// The outcome on which all engines agree: bit for bit wherever the order of combination is the
+    /// same, up to rounding where it is not.
     #[track_caller]
     pub(crate) fn everywhere(&self, data: &Data) -> Outcome {
         let reference = self.exactly(data);
@@ -324,8 +326,8 @@ impl Engines {
         reference
     }
 
-    /// The outcome on which the interpreter, serial machine code, and parallel machine code that keeps the serial order agree bit
-    /// for bit.
+    /// The outcome on which the interpreter, serial machine code, and parallel machine code that
+    /// keeps the serial order agree bit for bit.
     #[track_caller]
     pub(crate) fn exactly(&self, data: &Data) -> Outcome {
         let mut reference = interpreted(&self.written, data, ForallOrder::Forward);
@@ -348,8 +350,8 @@ impl Engines {
         text.contains("scf.forall")
     }
 
-    /// With private buffers, however little there is to do: the same bits on one thread and on two, those of `reference` where the
-    /// order of combination `is_free`.
+    /// With private buffers, however little there is to do: the same bits on one thread and on two,
+    /// those of `reference` where the order of combination `is_free`.
     #[track_caller]
     pub(crate) fn privately(&self, data: &Data, reference: &Outcome, is_free: bool) {
         let by = |strategy: &str| {
@@ -383,7 +385,8 @@ pub(crate) fn scheduled_by(script: &str, parsed: &ParsedKernel) -> Option<strew:
     Some(scheduled.compile().expect("machine code").into())
 }
 
-/// Where `outcome` is an index out of range, what skipping it makes of `written` is what it makes of each of `scheduled`.
+/// Where `outcome` is an index out of range, what skipping it makes of `written` is what it makes
+/// of each of `scheduled`.
 #[track_caller]
 pub(crate) fn skip_alike(
     written: &Kernel,

@@ -1,5 +1,5 @@
-//! The greatest and the least of rows, and where they stand, as C spells it: `cc` and all engines agree bit for bit on zeros of both signs,
-//! ties, NaN, infinities and rows without elements.
+//! The greatest and the least of rows, and where they stand, as C spells it: `cc` and all engines
+//! agree bit for bit on zeros of both signs, ties, NaN, infinities and rows without elements.
 
 use crate::against_c::outcomes;
 use crate::data::Data;
@@ -44,7 +44,8 @@ const PARTS: [&str; 3] = [
     "int p = place[i] + 1; for (int j = p; j < w; j++) if (a[i][p] < a[i][j]) p = j; place[i] = p;",
 ];
 
-/// The same, but what is kept beside a place would not be what stands there, or more than the place is set.
+/// The same, but what is kept beside a place would not be what stands there, or more than the place
+/// is set.
 const OTHERS: [&str; 8] = [
     "int p = 0; for (int j = 1; j < w; j++) { if (other[i][j] > other[i][p]) p = j; other[i][p] = a[i][j]; } place[i] = p;",
     "int p = 0; for (int j = 1; j < w; j++) { if (a[i][j] > a[i][p]) p = j; place[i] += p; }",

@@ -1,5 +1,6 @@
-//! Keys, graphs, meshes and particles as the kernels of `tests/kernels` meet them, in tests and in `benches/scatter`.
-//! `tests/kernels/generators.c` is the same in C; `generator_streams.rs` compares the two.
+//! Keys, graphs, meshes and particles as the kernels of `tests/kernels` meet them, in tests and in
+//! `benches/scatter`. `tests/kernels/generators.c` is the same in C; `generator_streams.rs`
+//! compares the two.
 
 use crate::random::Random;
 
@@ -23,7 +24,8 @@ impl Random {
         (0..n).map(|_| self.below(m)).collect()
     }
 
-    /// Key `k` with a frequency like `1 / k.powf(exponent)`, by inverting the distribution as if it were continuous.
+    /// Key `k` with a frequency like `1 / k.powf(exponent)`, by inverting the distribution as if it
+    /// were continuous.
     pub(crate) fn zipf(&mut self, n: usize, m: i32, exponent: f64) -> Vec<i32> {
         let power = 1.0 - exponent;
         let range = f64::from(m).powf(power) - 1.0;
@@ -103,7 +105,8 @@ impl Random {
         }
     }
 
-    /// Particles in `0.0..nx - 1` times `0.0..ny - 1`: the share `sorted` of them in the order of their cells, the others anywhere.
+    /// Particles in `0.0..nx - 1` times `0.0..ny - 1`: the share `sorted` of them in the order of
+    /// their cells, the others anywhere.
     pub(crate) fn particles(
         &mut self,
         count: usize,

@@ -1,4 +1,5 @@
-//! Loops that read what they update, where conditions around the updates say that these are other elements.
+//! Loops that read what they update, where conditions around the updates say that these are other
+//! elements.
 
 use crate::data::{Data, is_same};
 use crate::engines::{
@@ -198,7 +199,8 @@ fn indices_out_of_range_are_those_of_the_loop_in_order() {
     }
 }
 
-/// Of two conditions, one is asked of an array that does not have the element that is read, the other holds of it.
+/// Of two conditions, one is asked of an array that does not have the element that is read, the
+/// other holds of it.
 #[test]
 fn each_condition_is_asked_for_itself() {
     let text = "void k(int n, int m, int least, int p, const int from[n], const int to[n][3], const int x[n], const int low[p], const int level[m],

@@ -1,5 +1,5 @@
-//! The examples of `docs/language.md`: what the page says is accepted computes what `cc` makes of it, and what it says is refused
-//! is refused with the message that stands below it.
+//! The examples of `docs/language.md`: what the page says is accepted computes what `cc` makes of
+//! it, and what it says is refused is refused with the message that stands below it.
 
 use crate::c::Program;
 use crate::data::{Data, is_same, parameters, sizes};

@@ -1,5 +1,5 @@
-//! One set of kernels and arguments, run by everything that can run them: the interpreter, serial machine code, parallel machine
-//! code at several numbers of threads, and `cc`.
+//! One set of kernels and arguments, run by everything that can run them: the interpreter, serial
+//! machine code, parallel machine code at several numbers of threads, and `cc`.
 
 mod against_c;
 mod apart;

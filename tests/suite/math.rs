@@ -1,4 +1,5 @@
-//! The functions of `<math.h>`: interpreter and machine code compute the bits that `cc` and the platform's library do.
+//! The functions of `<math.h>`: interpreter and machine code compute the bits that `cc` and the
+//! platform's library do.
 
 use crate::c;
 use crate::data::{Data, is_same};
@@ -116,7 +117,8 @@ fn check(ty: Type, c_type: &str, suffix: &str) {
     }
 }
 
-/// `expected`, where `fmin` and `fmax` of a number and a NaN with a signal are the number: those of some libraries are NaN.
+/// `expected`, where `fmin` and `fmax` of a number and a NaN with a signal are the number: those of
+/// some libraries are NaN.
 fn numbers_for_signals(
     mut expected: BTreeMap<String, Vec<Value>>,
     data: &Data,

@@ -22,7 +22,8 @@ pub(crate) fn takes(data: &Data) -> bool {
     lengths.clone().all(|it| it > 0) && lengths.sum::<usize>() <= MOST_ELEMENTS
 }
 
-/// Runs `kernel` as it is written and under the schedule that is found for it, and compares each with what the interpreter makes of it.
+/// Runs `kernel` as it is written and under the schedule that is found for it, and compares each
+/// with what the interpreter makes of it.
 #[track_caller]
 pub(crate) fn agrees(kernel: &ParsedKernel, data: &Data) {
     let (Some(opt), Some(runner)) = (tool("mlir-opt"), tool("mlir-cpu-runner")) else {
@@ -118,7 +119,8 @@ fn constant(value: Value) -> String {
     }
 }
 
-/// A main function that calls the kernel with `data` and returns the hash of all its arrays and its result.
+/// A main function that calls the kernel with `data` and returns the hash of all its arrays and its
+/// result.
 fn main_function(kernel: &Kernel, data: &Data) -> String {
     let (mut globals, mut body, mut after) = (String::new(), String::new(), String::new());
     let (mut names, mut types) = (Vec::new(), Vec::new());

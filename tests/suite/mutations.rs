@@ -1,8 +1,8 @@
-//! C files and kernel texts in which some tokens are others: whatever they say has an answer, and what is still a kernel means
-//! one thing. Nothing panics, and nothing is blamed on strew itself.
+//! C files and kernel texts in which some tokens are others: whatever they say has an answer, and
+//! what is still a kernel means one thing. Nothing panics, and nothing is blamed on strew itself.
 //!
-//! The tests change the same few texts each time; `STREW_MUTATIONS=100000` in the environment changes that many, and
-//! `STREW_RANDOM_SEED=7` begins elsewhere.
+//! The tests change the same few texts each time; `STREW_MUTATIONS=100000` in the environment
+//! changes that many, and `STREW_RANDOM_SEED=7` begins elsewhere.
 
 use crate::data::{Data, is_close, parameters};
 use crate::engines::{agree, breaks_assumption, compiled, interpreted_within};
@@ -215,7 +215,8 @@ fn c_files() -> Vec<String> {
     texts.map(|it| it.expect("a text")).collect()
 }
 
-/// The examples of the page on kernel text, and what becomes of C files, before and after their schedules.
+/// The examples of the page on kernel text, and what becomes of C files, before and after their
+/// schedules.
 fn kernel_texts() -> Vec<String> {
     let page = include_str!("../../docs/kernel_text.md");
     let blocks = page.split("```").skip(1).step_by(2);

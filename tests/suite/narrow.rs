@@ -1,7 +1,8 @@
-//! Random arithmetic on narrow integers, computed in narrower types and in lanes: the same numbers come out of the interpreter and of machine
-//! code, whatever the elements are.
+//! Random arithmetic on narrow integers, computed in narrower types and in lanes: the same numbers
+//! come out of the interpreter and of machine code, whatever the elements are.
 //!
-//! `STREW_NARROW=20000` in the environment runs that many kernels, and `STREW_RANDOM_SEED=7` begins elsewhere.
+//! `STREW_NARROW=20000` in the environment runs that many kernels, and `STREW_RANDOM_SEED=7` begins
+//! elsewhere.
 
 use crate::data::{Data, is_same, passed};
 use crate::engines::{agree, compiled, interpreted};

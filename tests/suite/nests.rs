@@ -1,4 +1,5 @@
-//! Nests that scatter nothing through data: they run in parallel by themselves, and the bits are those of the loops as they are written.
+//! Nests that scatter nothing through data: they run in parallel by themselves, and the bits are
+//! those of the loops as they are written.
 
 use crate::data::{Data, is_close, is_same, parameters};
 use crate::engines::{Engines, agree, compiled, interpreted};
@@ -8,7 +9,8 @@ use strew::ir::interpret::ForallOrder;
 use strew::ir::{Kernel, Node, Type, Value, visit};
 use strew::{Mode, Parsed, Source};
 
-/// The name of a nest, the loops that run in parallel, and sizes at which they have something to share.
+/// The name of a nest, the loops that run in parallel, and sizes at which they have something to
+/// share.
 type Nest = (&'static str, &'static str, &'static [(&'static str, i64)]);
 
 const NESTS: [Nest; 34] = [
@@ -69,7 +71,8 @@ fn engines(parsed: &Parsed, name: &str) -> Engines {
     Engines::new(parsed.kernel(Some(name)).expect("a kernel"))
 }
 
-/// Arguments for sizes that `size` gives; the matrices of triangular solves and factorizations have large diagonals.
+/// Arguments for sizes that `size` gives; the matrices of triangular solves and factorizations have
+/// large diagonals.
 fn data(kernel: &strew::Kernel, size: impl Fn(&str) -> i64) -> Data {
     let mut random = Random(7);
     let parameters = parameters(kernel.compiled().kernel());
@@ -139,7 +142,8 @@ fn what_is_found_means_what_was_written() {
             let expected = interpreted(&engines.written, &data, ForallOrder::Forward);
             let scheduled = engines.scheduled.compiled().kernel();
             let found = interpreted(scheduled, &data, ForallOrder::Backward);
-            // What iterations collect in private copies is rounded in another way, unless the mode forbids it.
+            // What iterations collect in private copies is rounded in another way, unless the mode
+            // forbids it.
             let is_summed = scheduled.to_string().contains("private(");
             let is_equal = if is_summed { is_close } else { is_same };
             agree(name, &found, &expected, is_equal);

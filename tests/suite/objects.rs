@@ -1,4 +1,5 @@
-//! Kernels as objects, called from C: what a program that is linked with them and the runtime computes.
+//! Kernels as objects, called from C: what a program that is linked with them and the runtime
+//! computes.
 
 use crate::c::{Binary, DRIVER, c_type, encoded, results};
 use crate::data::{Data, Outcome};
@@ -34,7 +35,8 @@ fn runtime() -> &'static Path {
 }
 
 impl Linked {
-    /// Links `kernel` under the schedule that `plan` means with a program that calls it; `None` where there is no `cc`.
+    /// Links `kernel` under the schedule that `plan` means with a program that calls it; `None`
+    /// where there is no `cc`.
     pub(crate) fn new(
         kernel: &ParsedKernel,
         plan: &Plan,

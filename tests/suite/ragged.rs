@@ -1,5 +1,5 @@
-//! Rows of which nobody knows how long they are before they are reached, or where they begin: `y[start[i] + j]`, and all `p` from `row[i]` to
-//! `row[i + 1]`.
+//! Rows of which nobody knows how long they are before they are reached, or where they begin:
+//! `y[start[i] + j]`, and all `p` from `row[i]` to `row[i + 1]`.
 
 use crate::against_c;
 use crate::data::Data;

@@ -29,8 +29,9 @@ impl Random {
     }
 }
 
-/// What `check` says of each seed, of `count` or as many as the environment has in a variable, from `STREW_RANDOM_SEED` on. If it panics for some,
-/// these are shown with the `text` that each is about.
+/// What `check` says of each seed, of `count` or as many as the environment has in a variable, from
+/// `STREW_RANDOM_SEED` on. If it panics for some, these are shown with the `text` that each is
+/// about.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "a failure tells what it was about")]
 pub(crate) fn each_seed<T>(

@@ -1,8 +1,8 @@
-//! Random nests under random schedules: what is accepted computes the same bits in the interpreter and in machine code, and every refusal
-//! that says illegal is replayed.
+//! Random nests under random schedules: what is accepted computes the same bits in the interpreter
+//! and in machine code, and every refusal that says illegal is replayed.
 //!
-//! The tests run the same few schedules each time; `STREW_SCHEDULES=20000` in the environment runs that many, and `STREW_RANDOM_SEED=7`
-//! begins elsewhere.
+//! The tests run the same few schedules each time; `STREW_SCHEDULES=20000` in the environment runs
+//! that many, and `STREW_RANDOM_SEED=7` begins elsewhere.
 
 use crate::data::{Data, is_same};
 use crate::engines::{agree, breaks_assumption, compiled, interpreted};
@@ -267,7 +267,8 @@ fn every_step_is_tried() {
     assert_eq!(tried, all.collect());
 }
 
-/// A schedule of random steps that are accepted one after the other. What is refused as illegal is shown to be.
+/// A schedule of random steps that are accepted one after the other. What is refused as illegal is
+/// shown to be.
 fn schedule(random: &mut Random, kernel: &ParsedKernel) -> Schedule {
     let mut taken: Vec<String> = Vec::new();
     let mut found = Schedule::new();

@@ -1,5 +1,6 @@
-//! Every spelling of a reduction, and what only looks like one: all engines and `cc` agree bit for bit on NaN, zeros of both signs,
-//! ties, infinities, the ends of the integer types, and elements that no update reaches.
+//! Every spelling of a reduction, and what only looks like one: all engines and `cc` agree bit for
+//! bit on NaN, zeros of both signs, ties, infinities, the ends of the integer types, and elements
+//! that no update reaches.
 
 use crate::c::{Program, c_type};
 use crate::data::{Data, is_same};
@@ -26,7 +27,8 @@ enum Expected {
 
 use Expected::{Exact, InOrder, Overwritten, Rounded, Shared};
 
-/// The type of what is updated and of what it is updated with, the statement, and what becomes of it.
+/// The type of what is updated and of what it is updated with, the statement, and what becomes of
+/// it.
 struct Spelling(Type, Type, &'static str, Expected);
 
 const F32: Type = Type::F32;

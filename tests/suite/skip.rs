@@ -1,4 +1,5 @@
-//! Indices out of range that are skipped: what strew makes of a plain loop is what `cc` makes of one that asks before each statement.
+//! Indices out of range that are skipped: what strew makes of a plain loop is what `cc` makes of
+//! one that asks before each statement.
 
 use crate::c;
 use crate::data::{Data, is_close, is_same};
@@ -59,7 +60,8 @@ const PAIRS: [Pair; 16] = [
         plain: "for (int64_t i = 0; i < n; i++) for (int32_t k = map[key[i]]; k < map[key[i] + 1]; k++) out[k] += x[i];",
         asking: "for (int64_t i = 0; i < n; i++) { int64_t s = key[i]; if (s >= 0 && s + 1 < m) for (int32_t k = map[s]; k < map[s + 1]; k++) if (k >= 0 && k < m) out[k] += x[i]; }",
     },
-    // How much there is to do is found out at the last row, which is another one than the bound of the loop says …
+    // How much there is to do is found out at the last row, which is another one than the bound of
+    // the loop says …
     Pair {
         parameters: "const int32_t key[n], const int32_t map[m], double out[m]",
         result: "void",
@@ -300,7 +302,8 @@ fn long_loops_skip_almost_everything() {
     }
 }
 
-/// The kernel of `text` as it is written, with the elements of `y` in scalars, and as it is scheduled by itself.
+/// The kernel of `text` as it is written, with the elements of `y` in scalars, and as it is
+/// scheduled by itself.
 fn with_and_without_scalars(text: &str, oob: Oob) -> [(Plan, Kernel); 3] {
     let parsed = Source::new("k.c", text).parse().expect("a source");
     let parsed = parsed.kernel(None).expect("one kernel");
@@ -341,7 +344,8 @@ fn elements_in_scalars_count_as_elements() {
     }
 }
 
-/// Nor is an update left out of the count where a scalar holds the element, whatever is done to choose what it becomes.
+/// Nor is an update left out of the count where a scalar holds the element, whatever is done to
+/// choose what it becomes.
 #[test]
 fn elements_in_scalars_count_where_they_are_chosen() {
     let (n, m) = (40_usize, 7_usize);

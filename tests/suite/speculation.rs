@@ -1,4 +1,5 @@
-//! Loops that read what they update: at once where these are different elements, and else in order, however late they meet.
+//! Loops that read what they update: at once where these are different elements, and else in order,
+//! however late they meet.
 
 use crate::data::{Data, Outcome, is_close, is_same};
 use crate::engines::{
@@ -95,7 +96,8 @@ fn data(ty: Type, n: i32, change: impl FnOnce(&mut [i32], &mut [i32])) -> Data {
 /// What changes the indices of reads and of updates.
 type Change = fn(&mut [i32], &mut [i32]);
 
-/// Whether the loop is to come to an element that it both reads and updates, and how the indices get there.
+/// Whether the loop is to come to an element that it both reads and updates, and how the indices
+/// get there.
 const MEETINGS: [(&str, bool, Change); 4] = [
     ("apart", false, |_, _| {}),
     ("the first update meets the last read", true, |from, to| {

@@ -130,7 +130,8 @@ fn what_steps_make_computes_the_same() {
     assert!(refused.is_empty(), "no kernel takes {refused:?}");
 }
 
-/// An array that is as long as that of the call gets rows; where there are too few of them, or some are left over, a call says so.
+/// An array that is as long as that of the call gets rows; where there are too few of them, or some
+/// are left over, a call says so.
 #[test]
 fn bare_pointers_get_rows() {
     const SOURCE: &str = "void k(int64_t n, int64_t m, const double x[n][m], double *a) \

@@ -1,5 +1,5 @@
-//! Every strategy with every body, on every combiner, element type and order of keys: which of them run, and that what they compute is
-//! what their order of combination says.
+//! Every strategy with every body, on every combiner, element type and order of keys: which of them
+//! run, and that what they compute is what their order of combination says.
 
 use crate::combiners::{cases, source};
 use crate::data::{Data, Outcome, is_close, is_same};
@@ -39,7 +39,8 @@ fn keys(order: &str, count: usize, outputs: usize) -> Vec<Value> {
     keys.map(|key| Value::integer(Type::I32, key)).collect()
 }
 
-/// Numbers up to `span`, and among the floats, unless that is 1, both zeros, both infinities, NaN, and denormal ones of both types.
+/// Numbers up to `span`, and among the floats, unless that is 1, both zeros, both infinities, NaN,
+/// and denormal ones of both types.
 fn values(ty: Type, count: usize, span: i64) -> Vec<Value> {
     const ODD: [f64; 7] = [
         -0.0,
@@ -170,8 +171,9 @@ fn every_strategy_computes_what_its_order_says() {
     assert_eq!(refused, expected);
 }
 
-/// Combiners that a file declares, with the type of their elements and a statement: sums of logarithms, products of
-/// what lies above or below the elements, and sums that are divided by constants.
+/// Combiners that a file declares, with the type of their elements and a statement: sums of
+/// logarithms, products of what lies above or below the elements, and sums that are divided by
+/// constants.
 const DECLARED: [(&str, Type, &str); 6] = [
     (
         "lae",
@@ -336,9 +338,10 @@ fn long_loops_have_the_same_bits_at_any_number_of_threads_and_in_every_run() {
     }
 }
 
-/// The sums of `x` by `key`, in `outputs` elements that begin with `-0.0`: of eight parts of the iterations, and in each of them of
-/// runs of equal keys, whose sums begin with what is there in the first of four places; the iteration at place `k` of its part adds to
-/// place `k % 4`, those behind the last whole turn of four to the first one.
+/// The sums of `x` by `key`, in `outputs` elements that begin with `-0.0`: of eight parts of the
+/// iterations, and in each of them of runs of equal keys, whose sums begin with what is there in
+/// the first of four places; the iteration at place `k` of its part adds to place `k % 4`, those
+/// behind the last whole turn of four to the first one.
 fn by_turns(key: &[usize], x: &[f64], outputs: usize) -> Vec<u64> {
     let part = |number: usize| {
         let (start, end) = (number * key.len() / 8, (number + 1) * key.len() / 8);

@@ -12,7 +12,8 @@ fn parsed(name: &str, source: &str) -> ParsedKernel {
     parsed.kernel(None).expect("one kernel").clone()
 }
 
-/// Runs the text and the plain C function, whose arrays have the same names and as many elements, and compares what comes out.
+/// Runs the text and the plain C function, whose arrays have the same names and as many elements,
+/// and compares what comes out.
 #[track_caller]
 fn same(text: &str, plain: &str, data: &Data) {
     let (text, plain) = (parsed("view.nest", text), parsed("plain.c", plain));
@@ -149,7 +150,8 @@ void k(int64_t n, int64_t m, int64_t s, const int32_t key[s], const double x[s],
     }
 }
 
-/// Views of views of an array of a few dimensions: each element that the last view has is added up with its place in it.
+/// Views of views of an array of a few dimensions: each element that the last view has is added up
+/// with its place in it.
 struct Chain {
     text: String,
     /// For each element of the last view, in its order, which one of the array it is.

@@ -10,12 +10,13 @@ use strew_affine::{
     AffineExpr, AffineFor, ArrayId, Bound, Combiner, Iter, Kernel, Node, STRATEGIES,
 };
 
-/// How a schedule names a loop: by its iterator, by a label that stands in front of it (`L1: for …`), or by a path of such names from
-/// the outside in (`i/j`).
+/// How a schedule names a loop: by its iterator, by a label that stands in front of it
+/// (`L1: for …`), or by a path of such names from the outside in (`i/j`).
 ///
-/// A path holds when its last name is the loop's and the others name loops around it, in that order; loops between them may
-/// be left out. A label goes before an iterator of the same name. Iterators of one name are told apart by numbers, which a path
-/// may leave out where nothing has the very names: `k/j` names the `j_2` in `k`, and `k/j_t` the `j_2_t`.
+/// A path holds when its last name is the loop's and the others name loops around it, in that
+/// order; loops between them may be left out. A label goes before an iterator of the same name.
+/// Iterators of one name are told apart by numbers, which a path may leave out where nothing has
+/// the very names: `k/j` names the `j_2` in `k`, and `k/j_t` the `j_2_t`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoopPath(Vec<String>);
 
@@ -129,7 +130,8 @@ pub(crate) fn single<'k>(bound: &'k Bound, path: &LoopPath) -> Result<&'k Affine
     bound.as_single().ok_or_else(several)
 }
 
-/// The `affine.for` that `inner` names, which must be all that the loop called `path`, of this `body`, does.
+/// The `affine.for` that `inner` names, which must be all that the loop called `path`, of this
+/// `body`, does.
 pub(crate) fn only_loop_in<'k>(
     kernel: &'k Kernel,
     body: &'k [Node],
@@ -198,7 +200,8 @@ pub(crate) fn check_strategy(name: &str) -> Result<(), Reason> {
     }
 }
 
-/// That a combiner is called `name`: one that is built in, or one that `kernel` combines by; or that it is one of `others`.
+/// That a combiner is called `name`: one that is built in, or one that `kernel` combines by; or
+/// that it is one of `others`.
 pub(crate) fn check_combiner(kernel: &Kernel, name: &str, others: &[&str]) -> Result<(), Reason> {
     let is_known = Combiner::from_name(name).is_some() || others.contains(&name);
     let mut combiners = Combiner::known_names();
@@ -243,8 +246,9 @@ pub(crate) fn find_variable(kernel: &Kernel, name: &str) -> Result<Variable, Rea
     })
 }
 
-/// How a schedule names a statement in the body of a loop: by a label in front of it (`L1: y[i] = …;`), or by its position, from 1: `S1`
-/// is the first. A label goes before a position.
+/// How a schedule names a statement in the body of a loop: by a label in front of it
+/// (`L1: y[i] = …;`), or by its position, from 1: `S1` is the first. A label goes before a
+/// position.
 ///
 /// A label in front of something inside of a statement names that statement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

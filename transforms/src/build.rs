@@ -1,4 +1,5 @@
-//! What steps make the nodes and values of that the source does not have, and that stand nowhere in it.
+//! What steps make the nodes and values of that the source does not have, and that stand nowhere in
+//! it.
 
 use strew_affine::{
     Access, AffineExpr, AffineFor, ArrayId, BinaryOp, Block, Expr, IterId, Kernel, Local, LocalId,

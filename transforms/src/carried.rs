@@ -40,8 +40,9 @@ impl<'k> Iterations<'k> {
         }
     }
 
-    /// That iterations which meet in an element of an array that is `asked` for keep their order where each statement is made for several of them
-    /// before the next one is: the access that comes first in time is that which comes first in the text, and both move with the loop.
+    /// That iterations which meet in an element of an array that is `asked` for keep their order
+    /// where each statement is made for several of them before the next one is: the access that
+    /// comes first in time is that which comes first in the text, and both move with the loop.
     pub(crate) fn check_in_lanes(
         &self,
         asked: impl Fn(ArrayId) -> bool,

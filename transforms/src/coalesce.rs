@@ -20,7 +20,8 @@ use strew_affine::{
     Variable,
 };
 
-/// Makes one loop of two that are perfectly nested, the inner one of which runs as often in every turn of the outer one.
+/// Makes one loop of two that are perfectly nested, the inner one of which runs as often in every
+/// turn of the outer one.
 ///
 /// ```text
 /// affine.for i in 0..n {              affine.for i_j in 0..32 * n {
@@ -30,8 +31,9 @@ use strew_affine::{
 /// }
 /// ```
 ///
-/// Always legal: iterations keep their order. Where the outer loop is a `scf.forall` without private buffers, the iterations of the inner one run
-/// at once, too, so no two of them may meet in an element, or in a scalar, that one of them writes: where the outer one has few iterations,
+/// Always legal: iterations keep their order. Where the outer loop is a `scf.forall` without
+/// private buffers, the iterations of the inner one run at once, too, so no two of them may meet in
+/// an element, or in a scalar, that one of them writes: where the outer one has few iterations,
 /// there is more to share then.
 ///
 /// ```text
@@ -42,11 +44,12 @@ use strew_affine::{
 /// }
 /// ```
 ///
-/// With `below = 32` both loops stay as they are where the outer one has 32 iterations or more, and what is made of them has names of its own.
+/// With `below = 32` both loops stay as they are where the outer one has 32 iterations or more, and
+/// what is made of them has names of its own.
 ///
-/// The old iterators are what `delinearize_index` makes of the new one with the two trip
-/// counts as its basis; subscripts in which they are linearized again are simplified. Where the trips of the inner loop may be fewer than
-/// none, it is asked first whether there are any.
+/// The old iterators are what `delinearize_index` makes of the new one with the two trip counts as
+/// its basis; subscripts in which they are linearized again are simplified. Where the trips of the
+/// inner loop may be fewer than none, it is asked first whether there are any.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Coalesce {
     /// The outer loop, an `affine.for` or a `scf.forall`.
@@ -206,8 +209,8 @@ fn delinearized(index: &AffineExpr, trips: [&AffineExpr; 2]) -> Result<[AffineEx
     indices.and_then(|it| it.try_into().ok()).ok_or(Overflow)
 }
 
-/// The product of two negative trip counts is positive. With none of the inner loop there is none of what is made, so nothing is divided
-/// by zero.
+/// The product of two negative trip counts is positive. With none of the inner loop there is none
+/// of what is made, so nothing is divided by zero.
 fn if_any(kernel: &Kernel, coalesced: Node, trips: AffineExpr) -> Result<Node, Overflow> {
     if Analyzed::of_parameters(kernel).is_never_negative(&trips) {
         return Ok(coalesced);
@@ -225,7 +228,8 @@ fn if_any(kernel: &Kernel, coalesced: Node, trips: AffineExpr) -> Result<Node, O
     })
 }
 
-/// `coalesced` where there are fewer than `below` iterations of `outer`, which is as it was where there are more.
+/// `coalesced` where there are fewer than `below` iterations of `outer`, which is as it was where
+/// there are more.
 fn where_few(
     trips: &AffineExpr,
     below: u64,
@@ -333,7 +337,8 @@ mod tests {
         );
     }
 
-    /// Producer and consumer of an array that is seen through a collapsed view, tile by tile, with sizes that are not known.
+    /// Producer and consumer of an array that is seen through a collapsed view, tile by tile, with
+    /// sizes that are not known.
     #[test]
     fn tiles_reach_through_a_collapsed_view() {
         let before = kernel(

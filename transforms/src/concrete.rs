@@ -22,7 +22,8 @@ pub(crate) struct Touch {
     pub(crate) entry: usize,
 }
 
-/// How many expressions all runs for one question may evaluate, about: an answer comes within milliseconds.
+/// How many expressions all runs for one question may evaluate, about: an answer comes within
+/// milliseconds.
 const FUEL: u64 = 100_000;
 
 /// Runs of a kernel, as many as they may cost together.
@@ -45,8 +46,8 @@ impl Runs {
         })
     }
 
-    /// The accesses to `watched` inside the loop over `target`, or anywhere, in the order of the run; nothing when it does not come to
-    /// its end.
+    /// The accesses to `watched` inside the loop over `target`, or anywhere, in the order of the
+    /// run; nothing when it does not come to its end.
     pub(crate) fn touches(
         &mut self,
         mut arguments: Vec<Argument>,
@@ -65,7 +66,8 @@ impl Runs {
     }
 }
 
-/// The number of expressions in the statement, or condition, that has most of them; at least one. The interpreter counts statements.
+/// The number of expressions in the statement, or condition, that has most of them; at least one.
+/// The interpreter counts statements.
 fn largest_statement(kernel: &Kernel) -> u64 {
     let mut largest = 1;
     walk(&kernel.body, &mut |node, _| {
@@ -124,9 +126,11 @@ impl Watch for Log {
     }
 }
 
-/// The functions whose values are the same everywhere. A run that shows something must not rest on the last bits of the others.
+/// The functions whose values are the same everywhere. A run that shows something must not rest on
+/// the last bits of the others.
 struct SettledMath {
-    /// What the others give: anything, where no access depends on it, and else nothing, so that the run ends there.
+    /// What the others give: anything, where no access depends on it, and else nothing, so that the
+    /// run ends there.
     others: Option<f32>,
 }
 

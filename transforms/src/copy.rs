@@ -106,8 +106,8 @@ impl Copying {
         self
     }
 
-    /// The iterator of `target`, which begins at `lower`, becomes what it is in the iteration of a new one that counts from zero by one;
-    /// that one is the first of the pair.
+    /// The iterator of `target`, which begins at `lower`, becomes what it is in the iteration of a
+    /// new one that counts from zero by one; that one is the first of the pair.
     pub(crate) fn counting(
         kernel: &mut Kernel,
         target: &AffineFor,
@@ -123,7 +123,8 @@ impl Copying {
         Ok((counter, copying))
     }
 
-    /// Everything that `body` declares becomes something new in `kernel`, called as before with `_suffix` behind it.
+    /// Everything that `body` declares becomes something new in `kernel`, called as before with
+    /// `_suffix` behind it.
     pub(crate) fn anew(mut self, kernel: &mut Kernel, body: &[Node], suffix: i64) -> Self {
         visit::walk(body, &mut |node, _| match node {
             Node::AffineFor(it) => self.new_iter(kernel, it.iter, suffix),
@@ -146,7 +147,8 @@ impl Copying {
         self.iters.insert(iter, Iteration::Shifted(anew, 0));
     }
 
-    /// What `node` declares and binds becomes what `like` does, a node of the same form; `false` if the forms differ.
+    /// What `node` declares and binds becomes what `like` does, a node of the same form; `false` if
+    /// the forms differ.
     pub(crate) fn liken(&mut self, node: &Node, like: &Node) -> bool {
         match (node, like) {
             (Node::AffineFor(one), Node::AffineFor(other)) => self.liken_iter(one.iter, other.iter),

@@ -27,7 +27,8 @@ mod worth;
 /// More moves than a loop can make.
 const MOST_MOVES: u64 = 1 << 62;
 
-/// Runs parts of a loop at once whose iterations are in order for nothing but the counters of which they take tickets.
+/// Runs parts of a loop at once whose iterations are in order for nothing but the counters of which
+/// they take tickets.
 ///
 /// ```text
 /// affine.for i in 0..n {            scf.if threads() > 1 {
@@ -42,13 +43,15 @@ const MOST_MOVES: u64 = 1 << 62;
 ///                                   } else { the loop }
 /// ```
 ///
-/// The first pass counts how often each part moves each counter; the sums over the parts before are what counters say where a part begins.
-/// So each part takes the tickets that it takes in order, and all results have the same bits. Where tickets say places in arrays, counters
-/// could run into each other's: whether any does is found out from where they begin and end, before anything is written. The loop runs as
-/// it was if one does, on one thread, and where there are many counters beside iterations.
+/// The first pass counts how often each part moves each counter; the sums over the parts before are
+/// what counters say where a part begins. So each part takes the tickets that it takes in order,
+/// and all results have the same bits. Where tickets say places in arrays, counters could run into
+/// each other's: whether any does is found out from where they begin and end, before anything is
+/// written. The loop runs as it was if one does, on one thread, and where there are many counters
+/// beside iterations.
 ///
-/// Legal when iterations are apart but for counters and for the places that their tickets say, when the loop moves each counter by one
-/// constant, and when nothing that it changes decides how often.
+/// Legal when iterations are apart but for counters and for the places that their tickets say, when
+/// the loop moves each counter by one constant, and when nothing that it changes decides how often.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CountAhead {
     /// The loop, an `affine.for`.
@@ -62,7 +65,8 @@ pub struct CountAhead {
 impl CountAhead {
     /// The word that the step begins with.
     pub const NAME: &'static str = "count_ahead";
-    /// How often counters move at least, when nothing is said about it: what threads take to begin is little beside that.
+    /// How often counters move at least, when nothing is said about it: what threads take to begin
+    /// is little beside that.
     pub const LEAST: u64 = 16_384;
 
     /// A request to run [`TileIndirection::CHUNKS`] parts of `target` at once.
@@ -178,8 +182,8 @@ struct Parts<'k> {
 }
 
 impl Parts<'_> {
-    /// A forall over the parts, each of which does what `part` makes of the iterator of the parts and of `like`, which has the bounds of the
-    /// loop, over its iterations.
+    /// A forall over the parts, each of which does what `part` makes of the iterator of the parts
+    /// and of `like`, which has the bounds of the loop, over its iterations.
     fn at_once(
         &self,
         kernel: &mut Kernel,
@@ -225,7 +229,8 @@ fn versions(kernel: &mut Kernel, parts: &Parts<'_>, tickets: &Tickets) -> Result
     Ok(decide(worth_it, ahead, [parts.in_order(kernel)?]))
 }
 
-/// What counts ahead and then runs the loop in parts, if these keep to their places, and else as it was.
+/// What counts ahead and then runs the loop in parts, if these keep to their places, and else as it
+/// was.
 fn ahead(
     kernel: &mut Kernel,
     parts: &Parts<'_>,

@@ -4,13 +4,15 @@ use crate::copy::loop_anew;
 use crate::{LoopPath, Reason};
 use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Overflow};
 
-/// The iterations of `target` below `border` and those from it on, each as a loop; the name of one of them gets `_suffix` behind it,
-/// and what that one declares is made anew.
+/// The iterations of `target` below `border` and those from it on, each as a loop; the name of one
+/// of them gets `_suffix` behind it, and what that one declares is made anew.
 ///
-/// `border` must be a value that the iterator takes or would take if the loop went on in either direction, unless its step is 1.
+/// `border` must be a value that the iterator takes or would take if the loop went on in either
+/// direction, unless its step is 1.
 ///
 /// # Errors
-/// [`Reason::SeveralBounds`] where steps would begin anew at a border that not all of several lower bounds lead to.
+/// [`Reason::SeveralBounds`] where steps would begin anew at a border that not all of several lower
+/// bounds lead to.
 pub(crate) fn cut(
     kernel: &mut Kernel,
     target: &AffineFor,
@@ -40,12 +42,14 @@ pub(crate) enum Half {
     Above,
 }
 
-/// The lower bound that `bound` and `border` are together, without alternatives that others are never below.
+/// The lower bound that `bound` and `border` are together, without alternatives that others are
+/// never below.
 pub(crate) fn greatest(bound: &Bound, border: &AffineExpr) -> Result<Bound, Overflow> {
     joined(bound, border, |difference| difference <= 0)
 }
 
-/// The upper bound that `bound` and `border` are together, without alternatives that others are never above.
+/// The upper bound that `bound` and `border` are together, without alternatives that others are
+/// never above.
 pub(crate) fn least(bound: &Bound, border: &AffineExpr) -> Result<Bound, Overflow> {
     joined(bound, border, |difference| difference >= 0)
 }

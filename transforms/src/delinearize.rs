@@ -24,9 +24,11 @@ use strew_affine::{
 ///       a[i * m + j] = 0.0                           a[i, j] = 0.0
 /// ```
 ///
-/// Legal when the sizes multiply to the extent of the array, and all inner subscripts stay within their sizes: then no two elements become
-/// one. An array that is as long as the call's has as many rows as that has, and at least as many as are asked for. What of that parameters decide, and is not known, the kernel assumes from then on, and a call checks it. The elements lie in memory
-/// as before, so a caller passes the same.
+/// Legal when the sizes multiply to the extent of the array, and all inner subscripts stay within
+/// their sizes: then no two elements become one. An array that is as long as the call's has as many
+/// rows as that has, and at least as many as are asked for. What of that parameters decide, and is
+/// not known, the kernel assumes from then on, and a call checks it. The elements lie in memory as
+/// before, so a caller passes the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Delinearize {
     /// The array, of one dimension.
@@ -135,7 +137,8 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
     })
 }
 
-/// The length of an array that is as long as that of the call, if nothing else depends on that: it can be the number of rows.
+/// The length of an array that is as long as that of the call, if nothing else depends on that: it
+/// can be the number of rows.
 fn length_of_call(kernel: &Kernel, array: ArrayId) -> Option<ScalarId> {
     let [extent] = kernel.arrays[array].extents.as_slice() else {
         return None;
@@ -185,7 +188,8 @@ fn is_read(expr: &Expr, length: ScalarId) -> bool {
     matches!(expr, Expr::Param(it) if *it == length) || operands.any(|it| is_read(it, length))
 }
 
-/// That the array can have these extents: it has one dimension, of their product, and is what its caller or an `alloc` made.
+/// That the array can have these extents: it has one dimension, of their product, and is what its
+/// caller or an `alloc` made.
 fn check_sizes(
     kernel: &Kernel,
     request: &Delinearize,

@@ -1,4 +1,5 @@
-//! Random kernels under random schedules: what is accepted means the same, and every witness can be replayed.
+//! Random kernels under random schedules: what is accepted means the same, and every witness can be
+//! replayed.
 
 use crate::test_support::{assert_same_meaning, assert_same_results, kernel, replay};
 use crate::{CountAhead, Parallelize, Schedule, Step, Verdict};

@@ -22,9 +22,10 @@ use strew_affine::{AffineExpr, AffineFor, Kernel, Node};
 ///                                     }
 /// ```
 ///
-/// The loop is cut between two statements when no access below would have to come before one above: of any two accesses of one
-/// element, one of them writing, the first one stays the first. Statements that share what the body declares stay together. If
-/// iterations fail, the first failure is that of the new order.
+/// The loop is cut between two statements when no access below would have to come before one above:
+/// of any two accesses of one element, one of them writing, the first one stays the first.
+/// Statements that share what the body declares stay together. If iterations fail, the first
+/// failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Distribute {
     /// The loop, an `affine.for`.
@@ -67,8 +68,9 @@ fn plan(kernel: &Kernel, request: &Distribute) -> Result<Replacing, Reason> {
 
 /// Before which statements the loop may be cut.
 ///
-/// Cuts do not depend on each other: two accesses change places at all cuts between them or at none. So each pair is asked about once, as if
-/// the loop were cut everywhere, and not for each cut.
+/// Cuts do not depend on each other: two accesses change places at all cuts between them or at
+/// none. So each pair is asked about once, as if the loop were cut everywhere, and not for each
+/// cut.
 fn borders(
     reordering: &Reordering<'_>,
     path: &LoopPath,
@@ -121,7 +123,8 @@ fn borders(
     })
 }
 
-/// Whether updates keep their order, too, when the loop is distributed: those that may be regrouped would round in another way.
+/// Whether updates keep their order, too, when the loop is distributed: those that may be regrouped
+/// would round in another way.
 pub(crate) fn keeps_updates(kernel: &Kernel, path: &LoopPath) -> bool {
     let Ok(target) = address::find_affine_for(kernel, path) else {
         return false;

@@ -16,8 +16,8 @@ use strew_affine::{
     Access, AffineExpr, AffineFor, Array, ArrayId, Expr, Kernel, Node, Place, Span, Subscript,
 };
 
-/// Makes an array with an element for each iteration of a loop of a scalar, and of a local array one with a dimension more, so that
-/// iterations no longer meet in it.
+/// Makes an array with an element for each iteration of a loop of a scalar, and of a local array
+/// one with a dimension more, so that iterations no longer meet in it.
 ///
 /// ```text
 /// affine.for i in 0..n {              alloc t_x: f64[n]
@@ -27,9 +27,10 @@ use strew_affine::{
 ///                                     }
 /// ```
 ///
-/// Legal when iterations could have it of their own, as [`Privatize`](crate::Privatize) asks, or when it is declared in the loop. After it
-/// statements that shared the scalar can be distributed over loops of their own. Where an index out of range is skipped, what was
-/// skipped with a declaration finds a zero.
+/// Legal when iterations could have it of their own, as [`Privatize`](crate::Privatize) asks, or
+/// when it is declared in the loop. After it statements that shared the scalar can be distributed
+/// over loops of their own. Where an index out of range is skipped, what was skipped with a
+/// declaration finds a zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Expand {
     /// The scalar or the local array.
@@ -107,8 +108,9 @@ fn plan(kernel: &Kernel, request: &Expand) -> Result<Replacing, Reason> {
     })
 }
 
-/// An extent for an element for each iteration of `of`: the number of them, or one that is greater where that could be negative.
-/// That an array is not filled with zeros several times in one iteration: its elements in the expanded one are once.
+/// An extent for an element for each iteration of `of`: the number of them, or one that is greater
+/// where that could be negative. That an array is not filled with zeros several times in one
+/// iteration: its elements in the expanded one are once.
 fn check_begins_once(
     kernel: &Kernel,
     of: &AffineFor,

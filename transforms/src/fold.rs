@@ -6,8 +6,8 @@ use strew_affine::{
     Access, AffineExpr, AffineFor, Block, Bound, Expr, Forall, Node, Place, ScfFor, Subscript,
 };
 
-/// `node`, which stands in no loop that its affine expressions speak of, with each of them in fewer divisions and remainders where there
-/// is such a form: see [`AffineExpr::folded`].
+/// `node`, which stands in no loop that its affine expressions speak of, with each of them in fewer
+/// divisions and remainders where there is such a form: see [`AffineExpr::folded`].
 pub(crate) fn folded(mut node: Node) -> Node {
     fold(&mut node, &mut Vec::new());
     node

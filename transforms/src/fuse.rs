@@ -16,8 +16,8 @@ use strew_affine::dependence::Site;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Overflow};
 
-/// Makes one loop of two that follow each other: with the same bounds; where the second one goes on where the first one ends; or where
-/// the iterations of one are among those of the other.
+/// Makes one loop of two that follow each other: with the same bounds; where the second one goes on
+/// where the first one ends; or where the iterations of one are among those of the other.
 ///
 /// ```text
 /// affine.for i in 0..n { y[i] = x[i] }                      affine.for i in 0..n {
@@ -26,8 +26,9 @@ use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Overflow};
 ///                                                           }
 /// ```
 ///
-/// Where the bounds differ, conditions say which iterations do what: the form with a reduced domain instead of loops that were cut, which is
-/// what [`Separate`](crate::Separate) and [`Split`](crate::Split) take apart.
+/// Where the bounds differ, conditions say which iterations do what: the form with a reduced domain
+/// instead of loops that were cut, which is what [`Separate`](crate::Separate) and
+/// [`Split`](crate::Split) take apart.
 ///
 /// ```text
 /// affine.for i in 0..min(n, m) { y[i] = x[i] }           affine.for i in 0..n {
@@ -41,16 +42,19 @@ use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Overflow};
 ///                                                        }
 /// ```
 ///
-/// The second loop may stand behind conditions, which then stand in the body. Legal when of any two accesses of one element, one of them writing, the first one stays the first. With a `shift` each iteration of
-/// the second loop comes so many iterations later, and what is left over of both is done before and after; without one the least
-/// shift that is legal is taken. If iterations fail, the first failure is that of the new order.
+/// The second loop may stand behind conditions, which then stand in the body. Legal when of any two
+/// accesses of one element, one of them writing, the first one stays the first. With a `shift` each
+/// iteration of the second loop comes so many iterations later, and what is left over of both is
+/// done before and after; without one the least shift that is legal is taken. If iterations fail,
+/// the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fuse {
     /// The loop that comes first.
     pub first: LoopPath,
     /// The one that follows.
     pub second: LoopPath,
-    /// By how many iterations the second one is late, to [`Fuse::MOST_SHIFT`]; `None` for the least that is legal.
+    /// By how many iterations the second one is late, to [`Fuse::MOST_SHIFT`]; `None` for the least
+    /// that is legal.
     pub shift: Option<u64>,
 }
 
@@ -218,7 +222,8 @@ fn fused(
     }))
 }
 
-/// The first iterations of the first loop, then both loops together, then the last iterations of the second one.
+/// The first iterations of the first loop, then both loops together, then the last iterations of
+/// the second one.
 fn shifted(
     kernel: &mut Kernel,
     (first, path): (&AffineFor, &LoopPath),
@@ -271,7 +276,8 @@ mod tests {
         );
     }
 
-    /// An element has another value where it was written between two reads of it, and the loop over `p` some iterations.
+    /// An element has another value where it was written between two reads of it, and the loop over
+    /// `p` some iterations.
     #[test]
     fn bounds_that_were_read_apart_are_others() {
         let source = "kernel @k(n: i64, m: i64, row: i64[4], x: f64[n], y: f64[m]) {

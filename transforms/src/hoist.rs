@@ -25,8 +25,9 @@ use strew_affine::{
 /// }                                   }
 /// ```
 ///
-/// Legal when what the statement reads is the same in all iterations, and when no other one writes what it writes, nor one before it
-/// reads that. Where it could fail, or writes, it is done only if the loop runs at all. If iterations fail, it fails before them.
+/// Legal when what the statement reads is the same in all iterations, and when no other one writes
+/// what it writes, nor one before it reads that. Where it could fail, or writes, it is done only if
+/// the loop runs at all. If iterations fail, it fails before them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hoist {
     /// The statement, in the body of the loop.
@@ -133,7 +134,8 @@ impl Hoisting<'_> {
         }
     }
 
-    /// The place, where another statement writes to it, or one before reads it, or the value or a subscript does.
+    /// The place, where another statement writes to it, or one before reads it, or the value or a
+    /// subscript does.
     fn is_changed_or_read(&self, place: &Place, before: &[Node], value: &Expr) -> Option<String> {
         match place {
             Place::Local(local) => {

@@ -6,8 +6,8 @@ use strew_affine::{
     Access, AffineExpr, AffineFor, Array, Factor, IterId, Kernel, Overflow, Subscript, Variable,
 };
 
-/// Whether every subscript of `access` lies in its extent at every iteration of `loops`, outermost first. `false` means that
-/// nobody could tell.
+/// Whether every subscript of `access` lies in its extent at every iteration of `loops`, outermost
+/// first. `false` means that nobody could tell.
 pub(crate) fn is_in_range(kernel: &Kernel, loops: &[Loop<'_>], access: &Access) -> bool {
     let ranges: Vec<Range> = (0..loops.len())
         .filter_map(|depth| Range::of(loops[depth], &loops[..depth]).unwrap_or(None))
@@ -20,7 +20,8 @@ pub(crate) fn is_in_range(kernel: &Kernel, loops: &[Loop<'_>], access: &Access) 
     })
 }
 
-/// Whether `expr` is not below zero at any iteration of `loops`, outermost first. `false` means that nobody could tell.
+/// Whether `expr` is not below zero at any iteration of `loops`, outermost first. `false` means
+/// that nobody could tell.
 pub(crate) fn never_negative(kernel: &Kernel, loops: &[Loop<'_>], expr: &AffineExpr) -> bool {
     let ranges: Vec<Range> = (0..loops.len())
         .filter_map(|depth| Range::of(loops[depth], &loops[..depth]).unwrap_or(None))
@@ -51,8 +52,8 @@ enum End {
     Greatest,
 }
 
-/// What bounds `expr` on one side, over parameters alone: each iterator is replaced by the end of its range that the sign of
-/// its coefficient asks for.
+/// What bounds `expr` on one side, over parameters alone: each iterator is replaced by the end of
+/// its range that the sign of its coefficient asks for.
 fn extreme(expr: &AffineExpr, ranges: &[Range], end: End) -> Result<Option<AffineExpr>, Overflow> {
     let mut expr = expr.clone();
     for range in ranges {
@@ -70,7 +71,8 @@ fn extreme(expr: &AffineExpr, ranges: &[Range], end: End) -> Result<Option<Affin
     Ok(expr.is_over_parameters().then_some(expr))
 }
 
-/// The least and greatest value of an iterator, over parameters alone, wherever its loop runs at all.
+/// The least and greatest value of an iterator, over parameters alone, wherever its loop runs at
+/// all.
 struct Range {
     iter: IterId,
     least: AffineExpr,
@@ -97,7 +99,8 @@ impl Range {
     }
 }
 
-/// Bounds over parameters alone that hold for the iterator of `target` at every iteration; the second is not reached.
+/// Bounds over parameters alone that hold for the iterator of `target` at every iteration; the
+/// second is not reached.
 fn limits(
     target: &AffineFor,
     around: &[Loop<'_>],
@@ -121,8 +124,9 @@ fn limits(
 
 /// The range of all parts together, when part `c` of `0..count` ends where part `c + 1` begins.
 ///
-/// With `lower = a + k * ((c * t + b) floordiv d)`, the beginnings move in one direction as `c` grows. Forwards, the parts lie
-/// between the beginnings at 0 and at `count`; backwards, each part ends at or before its beginning, so there are no iterations.
+/// With `lower = a + k * ((c * t + b) floordiv d)`, the beginnings move in one direction as `c`
+/// grows. Forwards, the parts lie between the beginnings at 0 and at `count`; backwards, each part
+/// ends at or before its beginning, so there are no iterations.
 fn consecutive_parts(
     lower: &AffineExpr,
     upper: &AffineExpr,
@@ -142,8 +146,8 @@ fn consecutive_parts(
     Ok(closed.then_some((least, beyond)))
 }
 
-/// Whether `part` occurs in a single place: as one term, alone or times parameters, or inside one division by a constant in
-/// that form. Such an expression never turns round as `part` grows.
+/// Whether `part` occurs in a single place: as one term, alone or times parameters, or inside one
+/// division by a constant in that form. Such an expression never turns round as `part` grows.
 fn is_monotone(expr: &AffineExpr, part: IterId) -> bool {
     let mentions = |factor: &Factor| match factor {
         Factor::Variable(variable) => *variable == Variable::Iter(part),
@@ -214,7 +218,8 @@ pub(crate) fn quotient(expr: &AffineExpr, by: i64) -> Option<AffineExpr> {
     Some(sum)
 }
 
-/// Whether the value is at least 0 for all sizes: a sum of non-negative multiples of extents, which no call has negative.
+/// Whether the value is at least 0 for all sizes: a sum of non-negative multiples of extents, which
+/// no call has negative.
 pub(crate) fn is_non_negative(kernel: &Kernel, expr: &AffineExpr) -> bool {
     let is_extent = |factor: &Factor| {
         let alone = match factor {

@@ -16,8 +16,8 @@ const MOST_SKEW: i64 = 2;
 const MOST_STATEMENTS: usize = 6;
 
 impl Refused {
-    /// What could be asked for instead: a name like the one that was asked for, or steps that are accepted one after the other by the
-    /// kernel that this one was refused for.
+    /// What could be asked for instead: a name like the one that was asked for, or steps that are
+    /// accepted one after the other by the kernel that this one was refused for.
     pub fn try_next(&self) -> Option<String> {
         self.reason.nearest().or_else(|| {
             let candidates = Candidates {
@@ -123,7 +123,8 @@ impl Candidates<'_> {
         found
     }
 
-    /// The step without the last iteration of `target`: what the others leave in `array` is then nobody else's.
+    /// The step without the last iteration of `target`: what the others leave in `array` is then
+    /// nobody else's.
     fn but_for_the_last(&self, target: &LoopPath, array: Option<&String>) -> Option<Schedule> {
         let nested = find_affine_for(self.kernel, target).ok()?;
         let last = last_iteration(self.kernel, nested.it)?;
@@ -161,7 +162,8 @@ impl Candidates<'_> {
         wavefronts.collect()
     }
 
-    /// The step with a variable of its own for each iteration of one of its loops, the innermost first.
+    /// The step with a variable of its own for each iteration of one of its loops, the innermost
+    /// first.
     fn privatized(&self, variable: &str) -> Vec<Schedule> {
         let loops = self.step.loops().into_iter().rev();
         let privatized = loops.map(|path| {
@@ -171,8 +173,8 @@ impl Candidates<'_> {
         privatized.collect()
     }
 
-    /// The step behind `delinearize(array, […])` with the sizes that the subscripts show: what these have to keep is then checked by the
-    /// call.
+    /// The step behind `delinearize(array, […])` with the sizes that the subscripts show: what
+    /// these have to keep is then checked by the call.
     fn delinearized(&self, array: &str) -> Option<Schedule> {
         let mut arrays = self.kernel.arrays.iter();
         let (id, _) = arrays.find(|(_, it)| it.name == array)?;

@@ -1,4 +1,5 @@
-//! One loop of two that do not run over the same iterations: conditions say which iterations do what.
+//! One loop of two that do not run over the same iterations: conditions say which iterations do
+//! what.
 
 use crate::copy::Copying;
 use crate::in_range::quotient;
@@ -7,7 +8,8 @@ use strew_affine::{
     AffineExpr, AffineFor, Block, Bound, Condition, IterId, Kernel, Node, Overflow, Relation,
 };
 
-/// The loop that `first` and then `second` are, if the second goes on where the first ends. Iterations keep their order.
+/// The loop that `first` and then `second` are, if the second goes on where the first ends.
+/// Iterations keep their order.
 pub(crate) fn continued(
     kernel: &Kernel,
     first: &AffineFor,
@@ -37,8 +39,8 @@ pub(crate) fn continued(
     })))
 }
 
-/// Whether `first` has the iterations below `border` of a loop from its lower bound to the upper one of `second`, and that the others, as
-/// far as they do something.
+/// Whether `first` has the iterations below `border` of a loop from its lower bound to the upper
+/// one of `second`, and that the others, as far as they do something.
 fn is_border(
     analyzed: &Analyzed<'_>,
     first: &AffineFor,
@@ -65,8 +67,8 @@ fn is_border(
     )
 }
 
-/// The loop that `first` and `second` are together, if the iterations of one are among those of the other. Each iteration does what
-/// `first` does in it, and then what `second` does.
+/// The loop that `first` and `second` are together, if the iterations of one are among those of the
+/// other. Each iteration does what `first` does in it, and then what `second` does.
 pub(crate) fn nested(
     kernel: &Kernel,
     first: &AffineFor,
@@ -307,7 +309,8 @@ mod tests {
         )
     }
 
-    /// The form with a reduced domain of the seed's second example, and loops that were cut instead of it.
+    /// The form with a reduced domain of the seed's second example, and loops that were cut instead
+    /// of it.
     #[test]
     fn reduced_domains_become_loops_and_come_back() {
         let cut = "separate(i) separate(i_r)";

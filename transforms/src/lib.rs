@@ -1,11 +1,12 @@
 //! Schedules and the loop transformations they are made of.
 //!
-//! A transform is a pure function from a kernel and a request to a new kernel or a [`Reason`]. It has two phases: `plan` asks
-//! whether the step is legal and makes everything that could fail, `rewrite` puts it together and cannot fail. Whether a step
-//! pays is asked elsewhere, in [`auto`].
+//! A transform is a pure function from a kernel and a request to a new kernel or a [`Reason`]. It
+//! has two phases: `plan` asks whether the step is legal and makes everything that could fail,
+//! `rewrite` puts it together and cannot fail. Whether a step pays is asked elsewhere, in [`auto`].
 //!
-//! A [`Schedule`] is an ordered list of [`Step`]s with two faces that turn into each other: a builder and a script. Steps name
-//! loops by [`LoopPath`]. [`Schedule::apply`] tells an [`Observer`] what happens.
+//! A [`Schedule`] is an ordered list of [`Step`]s with two faces that turn into each other: a
+//! builder and a script. Steps name loops by [`LoopPath`]. [`Schedule::apply`] tells an
+//! [`Observer`] what happens.
 //!
 //! | step | file |
 //! |---|---|
@@ -35,8 +36,8 @@
 //! | `unroll(i, 4)`, `unroll_and_jam(i, 4)` | `unroll/` |
 //! | `vectorize(j, 4)` | `vectorize.rs` |
 //!
-//! Nothing here knows where a kernel comes from or what it is compiled to, reads a clock, or asks the machine: what a choice
-//! depends on comes as a [`Machine`].
+//! Nothing here knows where a kernel comes from or what it is compiled to, reads a clock, or asks
+//! the machine: what a choice depends on comes as a [`Machine`].
 
 #![forbid(unsafe_code)]
 

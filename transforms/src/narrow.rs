@@ -17,7 +17,8 @@ use strew_affine::{
     Access, BinaryOp, Block, Expr, Kernel, LocalId, Node, Operand, Place, Subscript, Type,
 };
 
-/// Computes what a loop computes in the narrowest types that give the same results, so that a vector has more lanes of them.
+/// Computes what a loop computes in the narrowest types that give the same results, so that a
+/// vector has more lanes of them.
 ///
 /// ```text
 /// affine.for i in 0..n {                             affine.for i in 0..n {
@@ -25,10 +26,12 @@ use strew_affine::{
 /// }                                                  }
 /// ```
 ///
-/// C computes in `int` whatever is narrower. Of a sum, a difference, a product or a bitwise operation the low bits follow from those of
-/// the operands; other operations are narrow where interval arithmetic says that their operands are. Scalars of the loop become narrow
-/// where all that is assigned to them is, or where low bits of them are all that is used. Quotients by constants become products, which
-/// vectors have. What goes where data say is made turn by turn, and stays as it is.
+/// C computes in `int` whatever is narrower. Of a sum, a difference, a product or a bitwise
+/// operation the low bits follow from those of the operands; other operations are narrow where
+/// interval arithmetic says that their operands are. Scalars of the loop become narrow where all
+/// that is assigned to them is, or where low bits of them are all that is used. Quotients by
+/// constants become products, which vectors have. What goes where data say is made turn by turn,
+/// and stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Narrow {
     /// The loop, an `affine.for` or `scf.for`.
@@ -136,8 +139,8 @@ impl Narrowing<'_> {
         gains
     }
 
-    /// The body, and the scalars that are set once and of which nothing but low bits is asked for. Each begins with the fewest, and gets more
-    /// until those are enough.
+    /// The body, and the scalars that are set once and of which nothing but low bits is asked for.
+    /// Each begins with the fewest, and gets more until those are enough.
     fn find_low_bits(&mut self) -> Block {
         let mut left = Vec::new();
         walk(self.body, &mut |node, _| {
@@ -176,7 +179,8 @@ impl Narrowing<'_> {
         self.cutting.missed.take();
     }
 
-    /// Whether all that is assigned to the scalar and combined into it can be computed in `ty`, and combined there.
+    /// Whether all that is assigned to the scalar and combined into it can be computed in `ty`, and
+    /// combined there.
     fn sets_narrow(&self, local: LocalId, ty: Type) -> bool {
         let can = |it: &Expr| self.cutting.cut(it, ty).is_some();
         let mut all = true;
@@ -228,7 +232,8 @@ impl Narrowing<'_> {
     }
 }
 
-/// The scalars in subscripts that remainders are assigned to: as differences, these would be numbers of any size for all who look at them.
+/// The scalars in subscripts that remainders are assigned to: as differences, these would be
+/// numbers of any size for all who look at them.
 fn remainders_in_subscripts(body: &[Node]) -> BTreeSet<LocalId> {
     fn has_remainder(expr: &Expr) -> bool {
         matches!(expr, Expr::Binary(BinaryOp::Rem, ..))
@@ -265,8 +270,9 @@ fn is_made(value: &Expr) -> bool {
     }
 }
 
-/// Whether a combiner with this body makes the same of the same numbers in all types that have them and the result: of bits of sums, products
-/// and bitwise operations, those behind tell nothing of the first ones.
+/// Whether a combiner with this body makes the same of the same numbers in all types that have them
+/// and the result: of bits of sums, products and bitwise operations, those behind tell nothing of
+/// the first ones.
 fn is_alike_in_all_types(body: &Expr) -> bool {
     let here = match body {
         Expr::Operand(Operand::Host(_)) => false,

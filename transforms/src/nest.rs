@@ -28,9 +28,10 @@ pub(crate) fn find_band<'k>(
     Ok(band)
 }
 
-/// The bounds of the loops of a band in another order, by Fourier-Motzkin elimination: those of a loop follow from all conditions that
-/// speak of it and of no loop inside. What the elimination adds holds anyway, so outer loops may have turns in which inner ones do not
-/// run, and none is missed or run twice.
+/// The bounds of the loops of a band in another order, by Fourier-Motzkin elimination: those of a
+/// loop follow from all conditions that speak of it and of no loop inside. What the elimination
+/// adds holds anyway, so outer loops may have turns in which inner ones do not run, and none is
+/// missed or run twice.
 pub(crate) fn reordered_bounds(
     band: &[&AffineFor],
     order: &[usize],
@@ -67,9 +68,11 @@ fn is_bounded_outside(nested: &[&AffineFor], position: usize) -> bool {
     })
 }
 
-/// What is not negative exactly where `condition` is not, linear in `iters`; `None` if there is no such expression.
+/// What is not negative exactly where `condition` is not, linear in `iters`; `None` if there is no
+/// such expression.
 ///
-/// For integers and `d > 0`, `r + e floordiv d >= 0` where `e + d * r >= 0`, and `r - e floordiv d >= 0` where `d * r + d - 1 - e >= 0`.
+/// For integers and `d > 0`, `r + e floordiv d >= 0` where `e + d * r >= 0`, and
+/// `r - e floordiv d >= 0` where `d * r + d - 1 - e >= 0`.
 fn linear(condition: &AffineExpr, iters: &[IterId]) -> Result<Option<AffineExpr>, Overflow> {
     let is_linear = |it: &AffineExpr| iters.iter().all(|iter| it.split_off(*iter).is_some());
     let mut condition = condition.clone();
@@ -87,7 +90,8 @@ fn linear(condition: &AffineExpr, iters: &[IterId]) -> Result<Option<AffineExpr>
     Ok(Some(condition))
 }
 
-/// The first division of something with `iters` that `expr` adds or subtracts once: its sign, the dividend, and the divisor.
+/// The first division of something with `iters` that `expr` adds or subtracts once: its sign, the
+/// dividend, and the divisor.
 fn division_in(expr: &AffineExpr, iters: &[IterId]) -> Option<(i64, AffineExpr, i64)> {
     expr.terms().iter().find_map(|term| {
         let [Factor::FloorDiv(dividend, divisor)] = term.factors.as_slice() else {
@@ -105,7 +109,8 @@ fn division_in(expr: &AffineExpr, iters: &[IterId]) -> Option<(i64, AffineExpr, 
 /// Expressions that are not negative.
 struct System {
     conditions: Vec<AffineExpr>,
-    /// The loops whose bounds are still to be found: what speaks of them becomes one, and can be relied on.
+    /// The loops whose bounds are still to be found: what speaks of them becomes one, and can be
+    /// relied on.
     left: Vec<IterId>,
 }
 
@@ -174,7 +179,8 @@ impl System {
         ))
     }
 
-    /// The alternatives without those that another one always makes idle: `ahead` says by how much one is the tighter of two.
+    /// The alternatives without those that another one always makes idle: `ahead` says by how much
+    /// one is the tighter of two.
     fn tightest(
         &self,
         mut alternatives: Vec<AffineExpr>,
@@ -196,8 +202,8 @@ impl System {
         Ok(alternatives)
     }
 
-    /// Whether a number, or one of the conditions that become bounds of loops around, says so. Conditions over parameters alone become
-    /// nobody's bounds.
+    /// Whether a number, or one of the conditions that become bounds of loops around, says so.
+    /// Conditions over parameters alone become nobody's bounds.
     fn is_never_negative(&self, expr: &AffineExpr) -> Result<bool, Overflow> {
         if let Some(constant) = expr.as_constant() {
             return Ok(constant >= 0);

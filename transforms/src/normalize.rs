@@ -8,7 +8,8 @@ use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
 use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node};
 
-/// Lets a loop count its iterations, from zero by one, so that steps can be taken that need steps of 1.
+/// Lets a loop count its iterations, from zero by one, so that steps can be taken that need steps
+/// of 1.
 ///
 /// ```text
 /// affine.for i in 2..n step 3 {       affine.for i_c in 0..(n - 2) ceildiv 3 {

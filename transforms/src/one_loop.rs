@@ -1,6 +1,7 @@
 //! What steps share that are about one loop and need to know nothing else.
 
-/// All of such a step but its data and its `plan`: its name, how a request is made, written and read, and how it is applied.
+/// All of such a step but its data and its `plan`: its name, how a request is made, written and
+/// read, and how it is applied.
 macro_rules! about_one_loop {
     ($request:ident, $name:literal, $(#[$doc:meta])*) => {
         impl $request {

@@ -55,8 +55,9 @@ impl<'k> Reordering<'k> {
         }
     }
 
-    /// That all accesses in the loops keep their order when they happen at `ticks` instead of when the iterators of these loops say, and
-    /// within one of these times as before. Updates by one combiner that can be regrouped may change places.
+    /// That all accesses in the loops keep their order when they happen at `ticks` instead of when
+    /// the iterators of these loops say, and within one of these times as before. Updates by one
+    /// combiner that can be regrouped may change places.
     pub(crate) fn check(&self, ticks: impl Fn(&Site<'k>) -> Vec<Tick>) -> Result<(), Reason> {
         let is_wanted = |one: &Site<'k>, other: &Site<'k>| self.may_reverse(one, other);
         let reversal = self.analyzed.order(is_wanted, |instance| {
@@ -66,8 +67,9 @@ impl<'k> Reordering<'k> {
         reversal.map_or(Ok(()), |it| Err(self.reverses(&it)))
     }
 
-    /// Each pair of accesses, of those that are `wanted`, that [`check`](Self::check) would decline. A pair is looked at when it is asked for, so
-    /// what is `wanted` may depend on what was found.
+    /// Each pair of accesses, of those that are `wanted`, that [`check`](Self::check) would
+    /// decline. A pair is looked at when it is asked for, so what is `wanted` may depend on what
+    /// was found.
     pub(crate) fn reversals<'s>(
         &'s self,
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool + 's,
@@ -97,7 +99,8 @@ impl<'k> Reordering<'k> {
         iters.any(|it| self.inside.contains(&it))
     }
 
-    /// Outer loops, then `ticks`, then the loops inside, each with its place in the text, so that those side by side do not mix.
+    /// Outer loops, then `ticks`, then the loops inside, each with its place in the text, so that
+    /// those side by side do not mix.
     fn time(
         &self,
         instance: &mut Instance<'_, '_, 'k>,

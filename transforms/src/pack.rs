@@ -15,7 +15,8 @@ use strew_affine::{
     Place, Span, Subscript,
 };
 
-/// Copies the part of an array that one iteration of a loop reads into an array of its own, whose elements lie next to each other.
+/// Copies the part of an array that one iteration of a loop reads into an array of its own, whose
+/// elements lie next to each other.
 ///
 /// ```text
 /// affine.for i in 0..n step 16 {              affine.for i in 0..n step 16 {
@@ -25,8 +26,9 @@ use strew_affine::{
 /// }                                           }
 /// ```
 ///
-/// Legal when nothing in the loop writes the array, and its subscripts are affine and stay in a box whose size only parameters decide, never below
-/// zero: that of a tile; and when they are known to be in range. Elements of the box outside of the array are not copied, and nobody reads them.
+/// Legal when nothing in the loop writes the array, and its subscripts are affine and stay in a box
+/// whose size only parameters decide, never below zero: that of a tile; and when they are known to
+/// be in range. Elements of the box outside of the array are not copied, and nobody reads them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pack {
     /// The array.
@@ -199,8 +201,9 @@ fn both(
     }))
 }
 
-/// The least and the greatest that `subscript` is in one iteration of `target`, with that iterator and those around: the loops inside are
-/// replaced by their bounds, the innermost first. Of several alternatives the ones are taken that give a range of a known length.
+/// The least and the greatest that `subscript` is in one iteration of `target`, with that iterator
+/// and those around: the loops inside are replaced by their bounds, the innermost first. Of several
+/// alternatives the ones are taken that give a range of a known length.
 fn ends(
     target: &AffineFor,
     site: &AccessSite<'_>,
@@ -246,7 +249,8 @@ fn ends(
 /// More choices of alternatives are not tried.
 const MOST_ALTERNATIVES: usize = 64;
 
-/// `expr` with `iter` at `rising` where it grows with that, else at `falling`; `None` where it is no linear function of it.
+/// `expr` with `iter` at `rising` where it grows with that, else at `falling`; `None` where it is
+/// no linear function of it.
 fn at_end(
     expr: &AffineExpr,
     iter: IterId,

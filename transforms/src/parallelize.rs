@@ -27,15 +27,18 @@ use strew_affine::{
 /// }                                   }
 /// ```
 ///
-/// Legal when no two iterations meet in an element of an array, or in a scalar, that one of them writes. Scalars and local arrays that
-/// each iteration writes before it reads them, and that nobody reads behind the loop, every iteration gets for its own. Nor does it matter where they
-/// [mark](strew_affine::marks) elements, as a search through a graph does. A loop that does not begin at
-/// zero, or has a step, gets an iterator `i_c` that counts its iterations. Of several alternatives of a bound the first one counts, or one
-/// with which their number is a constant, and iterations beyond the others do nothing.
+/// Legal when no two iterations meet in an element of an array, or in a scalar, that one of them
+/// writes. Scalars and local arrays that each iteration writes before it reads them, and that
+/// nobody reads behind the loop, every iteration gets for its own. Nor does it matter where they
+/// [mark](strew_affine::marks) elements, as a search through a graph does. A loop that does not
+/// begin at zero, or has a step, gets an iterator `i_c` that counts its iterations. Of several
+/// alternatives of a bound the first one counts, or one with which their number is a constant, and
+/// iterations beyond the others do nothing.
 ///
-/// Where iterations are apart only if flat subscripts are those of rows, as `a[i * m + j]` is for `j` below `m`, and sizes decide whether
-/// they are, the kernel asks that first and else runs the loop as it was. So it does where iterations are rows, `p` from `row[i]` to
-/// `row[i + 1]`, which are apart if `row` never falls: one look at that array tells.
+/// Where iterations are apart only if flat subscripts are those of rows, as `a[i * m + j]` is for
+/// `j` below `m`, and sizes decide whether they are, the kernel asks that first and else runs the
+/// loop as it was. So it does where iterations are rows, `p` from `row[i]` to `row[i + 1]`, which
+/// are apart if `row` never falls: one look at that array tells.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parallelize {
     /// The loop, an `affine.for`.
@@ -60,7 +63,8 @@ fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
     })
 }
 
-/// The same, where the loop runs at once if elements that it marks become no others than it looks for, and as it was if they do.
+/// The same, where the loop runs at once if elements that it marks become no others than it looks
+/// for, and as it was if they do.
 fn plan_where_marks_are_apart(
     kernel: &Kernel,
     request: &Parallelize,
@@ -204,8 +208,8 @@ fn plan_of(
     })
 }
 
-/// The alternative of the upper bound up to which iterations are counted, and the others: one from which `lower` has a constant distance,
-/// as the end of a whole tile has, if there is one.
+/// The alternative of the upper bound up to which iterations are counted, and the others: one from
+/// which `lower` has a constant distance, as the end of a whole tile has, if there is one.
 fn counted<'k>(
     target: &'k AffineFor,
     lower: &AffineExpr,

@@ -43,12 +43,14 @@ pub struct Interchange {
 /// }                                             }
 /// ```
 ///
-/// Legal when of any two accesses of one element, one of them writing, the first one stays the first. Updates by one commutative
-/// combiner may change places, which regroups them. Bounds that depend on other loops of the band are found anew by Fourier-Motzkin elimination,
-/// which takes steps of 1. If iterations fail, the first failure is that of the new order.
+/// Legal when of any two accesses of one element, one of them writing, the first one stays the
+/// first. Updates by one commutative combiner may change places, which regroups them. Bounds that
+/// depend on other loops of the band are found anew by Fourier-Motzkin elimination, which takes
+/// steps of 1. If iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Permute {
-    /// All loops of a perfect nest from the outermost to the innermost that moves, in their new order.
+    /// All loops of a perfect nest from the outermost to the innermost that moves, in their new
+    /// order.
     pub order: Vec<LoopPath>,
 }
 

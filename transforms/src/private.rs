@@ -11,8 +11,9 @@ use strew_affine::interpret::Touched;
 use strew_affine::visit::{self, AccessKind, Loop};
 use strew_affine::{AffineFor, Expr, Kernel, Node, Overflow, Span, Value};
 
-/// The scalars and local arrays from outside of the loop in which its iterations meet and of which they can have their own. A copy of an array
-/// in which they do not meet would be made and filled with zeros for nothing.
+/// The scalars and local arrays from outside of the loop in which its iterations meet and of which
+/// they can have their own. A copy of an array in which they do not meet would be made and filled
+/// with zeros for nothing.
 pub(crate) fn privatizable<'k>(analyzed: &Analyzed<'k>, target: &'k AffineFor) -> Vec<Target> {
     let written = written_from_outside(analyzed.kernel(), target);
     private_of(analyzed, target, written)
@@ -127,7 +128,8 @@ fn left(kernel: &Kernel, of: &AffineFor, variable: Target, reader: Reader) -> Sh
     (written, witness.map(Box::new))
 }
 
-/// Whether iterations of the loop can have `target` of their own; `None` where nothing in it touches anything.
+/// Whether iterations of the loop can have `target` of their own; `None` where nothing in it
+/// touches anything.
 pub(crate) fn privacy<'k>(
     analyzed: &Analyzed<'k>,
     of: &'k AffineFor,
@@ -160,7 +162,8 @@ fn written_from_outside(kernel: &Kernel, target: &AffineFor) -> Vec<Target> {
         .collect()
 }
 
-/// The kernel in which each iteration of the loop makes its own of `targets`, which nobody else looks at.
+/// The kernel in which each iteration of the loop makes its own of `targets`, which nobody else
+/// looks at.
 pub(crate) fn privatized(
     kernel: &Kernel,
     target: &AffineFor,
@@ -191,7 +194,8 @@ pub(crate) fn privatized(
     Ok(prepared)
 }
 
-/// The kernel in which each iteration of the loop has its own of all that it can, if there is something.
+/// The kernel in which each iteration of the loop has its own of all that it can, if there is
+/// something.
 pub(crate) fn with_own(kernel: &Kernel, target: &AffineFor) -> Result<Option<Kernel>, Overflow> {
     let written = written_from_outside(kernel, target);
     if written.is_empty() {

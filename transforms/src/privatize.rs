@@ -21,8 +21,9 @@ use strew_affine::verify::Verified;
 ///                                     }
 /// ```
 ///
-/// Legal when each iteration surely writes what it reads before it reads it, and nothing behind the loop reads what the last one leaves: the
-/// caller reads all parameters, so what is written of one is written again behind the loop.
+/// Legal when each iteration surely writes what it reads before it reads it, and nothing behind the
+/// loop reads what the last one leaves: the caller reads all parameters, so what is written of one
+/// is written again behind the loop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Privatize {
     /// The scalar or the array.
@@ -153,7 +154,8 @@ mod tests {
         }
     }
 
-    /// A merge updates elements that no subscript names, so to write one of them again is not to write all of them.
+    /// A merge updates elements that no subscript names, so to write one of them again is not to
+    /// write all of them.
     #[test]
     fn what_is_merged_is_not_written_again() {
         let source = "kernel @k(n: i64, m: i64, key: i64[n], x: f64[n], y: f64[n], t: f64[m]) {
@@ -169,7 +171,8 @@ mod tests {
         refuses(source, "privatize(t, i)", Unproven, "SeenByCaller");
     }
 
-    /// Nothing of what a loop leaves in `t` is read: it is set again before, in the loop behind and around.
+    /// Nothing of what a loop leaves in `t` is read: it is set again before, in the loop behind and
+    /// around.
     #[test]
     fn a_scalar_that_several_loops_use_is_private_in_each() {
         let source = "kernel @k(n: i64, x: f64[n], y: f64[n], z: f64[n, n]) {
@@ -244,7 +247,8 @@ mod tests {
         let a = |body, script, verdict, name| {
             refuses(&with(body, ""), script, verdict, name);
         };
-        // Two iterations of `j` write each element, so two elements are not written, whatever the sizes are called.
+        // Two iterations of `j` write each element, so two elements are not written, whatever the
+        // sizes are called.
         let halves = "kernel @k(n: i64, m: i64, x: f64[n], y: f64[n]) {
   alloc a: f64[4]
   affine.for i in 0..n { affine.for j in 0..4 { a[j floordiv 2] = x[i] } affine.for k in 0..4 { y[i] = y[i] + a[k] } }

@@ -18,8 +18,9 @@ use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node};
 /// }                                   }
 /// ```
 ///
-/// Legal when of any two accesses of one element, one of them writing, the first one stays the first. Updates by one commutative
-/// combiner may change places. If iterations fail, the first failure is that of the new order.
+/// Legal when of any two accesses of one element, one of them writing, the first one stays the
+/// first. Updates by one commutative combiner may change places. If iterations fail, the first
+/// failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reverse {
     /// The loop, an `affine.for`.

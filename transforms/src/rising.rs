@@ -1,4 +1,5 @@
-//! Loops over rows, of which iterations are apart if row pointers never fall: the kernel looks whether they do.
+//! Loops over rows, of which iterations are apart if row pointers never fall: the kernel looks
+//! whether they do.
 
 use crate::Reason;
 use crate::tree::new_iter;
@@ -25,7 +26,8 @@ pub(crate) fn writes_rows(body: &[Node]) -> bool {
     found
 }
 
-/// The row pointers that must not fall for the iterations of `target` to be apart, if that is all they must.
+/// The row pointers that must not fall for the iterations of `target` to be apart, if that is all
+/// they must.
 pub(crate) fn pointers_of(kernel: &Kernel, target: &AffineFor) -> Option<Vec<ArrayId>> {
     if !writes_rows(&target.body) {
         return None;
@@ -85,7 +87,8 @@ impl Question {
     }
 }
 
-/// A loop over the neighbours in `array`, which makes `falls` 1 where the second is less than the first.
+/// A loop over the neighbours in `array`, which makes `falls` 1 where the second is less than the
+/// first.
 fn pairs_of(
     kernel: &mut Kernel,
     (target, array): (&AffineFor, ArrayId),

@@ -21,8 +21,8 @@ use strew_affine::{
     ScfFor, Span, Subscript, Variable,
 };
 
-/// Keeps an element that a loop uses in each of its iterations in a scalar while the loop runs, and one that an iteration writes until the
-/// iterations behind it have read it.
+/// Keeps an element that a loop uses in each of its iterations in a scalar while the loop runs, and
+/// one that an iteration writes until the iterations behind it have read it.
 ///
 /// ```text
 /// affine.for i in 0..n {              affine.for i in 0..n {
@@ -34,8 +34,8 @@ use strew_affine::{
 ///                                     }
 /// ```
 ///
-/// Done to every loop in which the array is used at one element alone, the same in all iterations, also where data tell how long it is; of
-/// such loops in each other to the outermost.
+/// Done to every loop in which the array is used at one element alone, the same in all iterations,
+/// also where data tell how long it is; of such loops in each other to the outermost.
 ///
 /// ```text
 /// affine.for i in 1..n {              affine.if (1 < n) {
@@ -48,10 +48,11 @@ use strew_affine::{
 ///                                     }
 /// ```
 ///
-/// And to every innermost loop without branches that reads what an iteration up to four before has assigned, if all elements of the array
-/// that the kernel uses are known to be there.
+/// And to every innermost loop without branches that reads what an iteration up to four before has
+/// assigned, if all elements of the array that the kernel uses are known to be there.
 ///
-/// And to a local array of an iteration that is used at constant places alone: each element that is used is a scalar.
+/// And to a local array of an iteration that is used at constant places alone: each element that is
+/// used is a scalar.
 ///
 /// ```text
 /// alloc t: f64[2]                     var t_0: f64 = 0.0
@@ -59,8 +60,8 @@ use strew_affine::{
 /// y[i] = t[0] * t[0]                  y[i] = t_0 * t_0
 /// ```
 ///
-/// Always legal: the loop does with the scalar what it did with the element. The element is read only if the loop runs. If
-/// iterations fail, another failure may be the first.
+/// Always legal: the loop does with the scalar what it did with the element. The element is read
+/// only if the loop runs. If iterations fail, another failure may be the first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScalarReplace {
     /// The array.
@@ -170,7 +171,8 @@ fn replaceable_in<'k>(
         .any(|it| it.kind != AccessKind::Read && happens_in(target, it));
     let at_once = around.iter().any(|it| matches!(it, Loop::Forall(_)));
     let is_there = is_certain || is_in_range(kernel, around, element);
-    // Where an index out of range is skipped, so is what reads the element after it was assigned; the scalar would have that value.
+    // Where an index out of range is skipped, so is what reads the element after it was assigned;
+    // the scalar would have that value.
     let is_assigned = inside.iter().any(|it| it.kind == AccessKind::Write);
     let is_one = |access: &Access| inside.iter().any(|it| std::ptr::eq(it.access, access));
     let is_kept = !is_assigned || stay_in_range(kernel, is_one);
@@ -182,7 +184,8 @@ fn replaceable_in<'k>(
     })
 }
 
-/// Whether it is counted how often elements of `array` are written, as a loop of `around` lets each be written once.
+/// Whether it is counted how often elements of `array` are written, as a loop of `around` lets each
+/// be written once.
 fn is_counted(around: &[Loop<'_>], array: ArrayId) -> bool {
     around.iter().any(|it| match it {
         Loop::Forall(forall) => forall.disjoint.iter().any(|it| it.target == array),

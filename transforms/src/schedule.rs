@@ -131,7 +131,8 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// Whether the iterations of the witness, if there is one, meet when the kernel up to there runs on what the witness says.
+    /// Whether the iterations of the witness, if there is one, meet when the kernel up to there
+    /// runs on what the witness says.
     pub fn is_replayed(&self) -> bool {
         let witness = self.reason.witness();
         witness.is_none_or(|it| witness::holds(&self.last_good, it))

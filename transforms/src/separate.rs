@@ -12,8 +12,9 @@ use strew_affine::{
     AffineExpr, AffineFor, Block, Bound, Condition, IterId, Kernel, Node, Overflow, Variable,
 };
 
-/// Cuts a loop in two where a condition, or the least of a bound's alternatives, changes in the loop: full tiles apart from partial ones,
-/// and iterations in which a condition holds apart from those in which it does not.
+/// Cuts a loop in two where a condition, or the least of a bound's alternatives, changes in the
+/// loop: full tiles apart from partial ones, and iterations in which a condition holds apart from
+/// those in which it does not.
 ///
 /// ```text
 /// affine.for i in 0..n {                              affine.for i in 0..min(n, m) { y[i] = x[i] }
@@ -23,9 +24,10 @@ use strew_affine::{
 /// }
 /// ```
 ///
-/// Always legal: iterations keep their order. What happens nowhere is left out, and so are conditions that always hold and alternatives of bounds that never
-/// decide. [`Fuse`](crate::Fuse) is the way back. Where several conditions change, each use of the step separates one of them, the outermost
-/// and first in the text before the others.
+/// Always legal: iterations keep their order. What happens nowhere is left out, and so are
+/// conditions that always hold and alternatives of bounds that never decide. [`Fuse`](crate::Fuse)
+/// is the way back. Where several conditions change, each use of the step separates one of them,
+/// the outermost and first in the text before the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Separate {
     /// The loop, an `affine.for`.
@@ -87,7 +89,8 @@ fn drop_idle(nodes: &mut Vec<Node>) {
     });
 }
 
-/// An expression whose sign changes once in the loop: it is negative on one side of the border, and not on the other.
+/// An expression whose sign changes once in the loop: it is negative on one side of the border, and
+/// not on the other.
 struct Changing {
     difference: AffineExpr,
     /// The first value of the iterator above the border.
@@ -97,8 +100,8 @@ struct Changing {
 }
 
 impl Changing {
-    /// The outermost and first. Alternatives of a bound are equal on a border between them, which is then one where the loop begins or
-    /// ends, if it may be: that leaves nothing on one side.
+    /// The outermost and first. Alternatives of a bound are equal on a border between them, which
+    /// is then one where the loop begins or ends, if it may be: that leaves nothing on one side.
     fn first_in(target: &AffineFor) -> Result<Option<Self>, Overflow> {
         let mut inner = Vec::new();
         visit::walk(&target.body, &mut |node, _| {

@@ -1,4 +1,5 @@
-//! What happens nowhere, conditions that hold everywhere and alternatives of bounds that never decide, left out.
+//! What happens nowhere, conditions that hold everywhere and alternatives of bounds that never
+//! decide, left out.
 
 use crate::copy::Copying;
 use crate::tiling::trip_count;
@@ -11,7 +12,8 @@ use strew_affine::{
     Place, Relation, Type, Value,
 };
 
-/// What stands in `kernel` where the loops over `iters` do, each settled, or nothing where it never runs.
+/// What stands in `kernel` where the loops over `iters` do, each settled, or nothing where it never
+/// runs.
 pub(crate) fn settled(kernel: &Kernel, iters: &[IterId]) -> Vec<Node> {
     let mut probed = kernel.clone();
     let probe = probed.locals.alloc(Local {
@@ -40,7 +42,8 @@ pub(crate) fn settled(kernel: &Kernel, iters: &[IterId]) -> Vec<Node> {
     found
 }
 
-/// `nodes` with a statement in front of each, from which what is known there is known; the accesses of others know of themselves alone.
+/// `nodes` with a statement in front of each, from which what is known there is known; the accesses
+/// of others know of themselves alone.
 fn with_probes(nodes: &[Node], probe: LocalId) -> Vec<Node> {
     let inside = |nodes: &[Node]| with_probes(nodes, probe);
     let probed = nodes.iter().flat_map(|node| {
@@ -172,7 +175,8 @@ impl Settling<'_, '_> {
         site.is_some_and(|it| self.analyzed.is_never_negative_at(it, expr))
     }
 
-    /// The alternatives without those that another one always makes idle; `ahead` says by how much the first is the tighter of two.
+    /// The alternatives without those that another one always makes idle; `ahead` says by how much
+    /// the first is the tighter of two.
     fn tightest(
         &self,
         probe: &Node,
@@ -195,8 +199,8 @@ impl Settling<'_, '_> {
     }
 }
 
-/// `nodes` with what happens in them where a condition is known, in the place of the question, and without loops that are known to run
-/// once or never.
+/// `nodes` with what happens in them where a condition is known, in the place of the question, and
+/// without loops that are known to run once or never.
 pub(crate) fn without_known_choices(nodes: Vec<Node>) -> Vec<Node> {
     let settled = nodes.into_iter().flat_map(|mut node| {
         for block in node.blocks_mut() {

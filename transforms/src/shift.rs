@@ -25,8 +25,9 @@ use strew_affine::{AffineExpr, AffineFor, Kernel, Node, Overflow};
 ///                                     affine.for i_l in max(0, n - 1)..n { z[i_l] = w[i_l] }
 /// ```
 ///
-/// Legal when of any two accesses of one element, one of them writing, the first one stays the first, and when the statement shares
-/// nothing that is declared in the loop with the others. If iterations fail, the first failure is that of the new order.
+/// Legal when of any two accesses of one element, one of them writing, the first one stays the
+/// first, and when the statement shares nothing that is declared in the loop with the others. If
+/// iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shift {
     /// The statement, in the body of the loop.
@@ -124,7 +125,8 @@ struct Shifted<'s> {
 }
 
 impl Shifted<'_> {
-    /// The first iterations without what is late, all together, and the last iterations of what is late.
+    /// The first iterations without what is late, all together, and the last iterations of what is
+    /// late.
     fn loops(&self, kernel: &mut Kernel, late: i64, distance: i64) -> Result<Vec<Node>, Reason> {
         let Self { target, path, .. } = *self;
         let (lower, upper) = address::single_bounds(target, path)?;

@@ -3,8 +3,8 @@
 use strew_affine::evaluate::constant;
 use strew_affine::{BinaryOp, Expr, Value};
 
-/// Makes `expr` a number where it is one, or what is left of it beside numbers that change nothing. Of floats nothing is taken for unchanged: a
-/// zero of the other sign would be.
+/// Makes `expr` a number where it is one, or what is left of it beside numbers that change nothing.
+/// Of floats nothing is taken for unchanged: a zero of the other sign would be.
 pub(crate) fn simplify(expr: &mut Expr) {
     if let Some(value) = constant(expr) {
         *expr = Expr::Constant(value);

@@ -19,9 +19,10 @@ use strew_affine::{AffineExpr, AffineFor, IterId, Kernel, Node, Overflow, Variab
 ///                                               }
 /// ```
 ///
-/// So a nest becomes perfect, and its loops can be interchanged and tiled. A loop that is behind, and runs as the one it goes into does there,
-/// is joined with the loop that it meets. Always legal: all iterations stay in their order. The loop needs steps of 1 and one upper bound,
-/// and must never end before it begins.
+/// So a nest becomes perfect, and its loops can be interchanged and tiled. A loop that is behind,
+/// and runs as the one it goes into does there, is joined with the loop that it meets. Always
+/// legal: all iterations stay in their order. The loop needs steps of 1 and one upper bound, and
+/// must never end before it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sink {
     /// The loop, an `affine.for` with something behind it.
@@ -68,7 +69,8 @@ fn plan(kernel: &Kernel, request: &Sink) -> Result<Replacing, Reason> {
     })
 }
 
-/// `behind` in a loop of one iteration, that at `end`. Where that is an iterator, bounds inside speak of the new one instead.
+/// `behind` in a loop of one iteration, that at `end`. Where that is an iterator, bounds inside
+/// speak of the new one instead.
 fn last_iteration(
     kernel: &mut Kernel,
     target: &AffineFor,
@@ -136,7 +138,8 @@ mod tests {
         );
     }
 
-    /// A row of Cholesky's factorization: what is behind runs as what is inside does, so one loop does both.
+    /// A row of Cholesky's factorization: what is behind runs as what is inside does, so one loop
+    /// does both.
     #[test]
     fn loops_behind_join_loops_inside() {
         accepts(

@@ -6,7 +6,8 @@ use std::fmt;
 use strew_affine::visit::Loop;
 use strew_affine::{AffineExpr, Kernel, Overflow, Variable};
 
-/// An integer in a schedule, which may speak of scalar parameters of the kernel that it is used on: `n / 2`.
+/// An integer in a schedule, which may speak of scalar parameters of the kernel that it is used on:
+/// `n / 2`.
 ///
 /// Division rounds towards minus infinity.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +46,8 @@ impl From<&str> for Size {
 }
 
 impl Size {
-    /// What says `expr` of `kernel`, if that is a number, or a variable and a number; a step can only speak of the iterators of loops around it.
+    /// What says `expr` of `kernel`, if that is a number, or a variable and a number; a step can
+    /// only speak of the iterators of loops around it.
     pub(crate) fn of(kernel: &Kernel, expr: &AffineExpr) -> Option<Self> {
         let number = expr.constant();
         let Some(alone) = expr.offset(number.checked_neg()?).ok()?.as_variable() else {

@@ -11,7 +11,8 @@ use strew_affine::AffineValues;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow};
 
-/// Lets an inner loop count from a place that moves with an outer one, so that a later `interchange` can make their diagonals rows.
+/// Lets an inner loop count from a place that moves with an outer one, so that a later
+/// `interchange` can make their diagonals rows.
 ///
 /// ```text
 /// affine.for i in 1..n {                        affine.for i in 1..n {

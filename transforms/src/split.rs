@@ -21,8 +21,9 @@ use strew_affine::{AffineExpr, AffineFor, Kernel, Node};
 ///                                     }
 /// ```
 ///
-/// The value may depend on parameters and on the iterators of loops around. Always legal: iterations keep their order. With a step the second loop begins at the first value that the iterator takes from there
-/// on.
+/// The value may depend on parameters and on the iterators of loops around. Always legal:
+/// iterations keep their order. With a step the second loop begins at the first value that the
+/// iterator takes from there on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Split {
     /// The loop, an `affine.for`.
@@ -82,7 +83,8 @@ fn plan(kernel: &Kernel, request: &Split) -> Result<Replacing, Reason> {
     })
 }
 
-/// The first of the values that the iterator takes, or would take below and above its bounds, that is at least `at`.
+/// The first of the values that the iterator takes, or would take below and above its bounds, that
+/// is at least `at`.
 pub(crate) fn next_value(
     target: &AffineFor,
     path: &LoopPath,

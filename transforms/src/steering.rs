@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use strew_affine::visit::walk;
 use strew_affine::{Access, ArrayId, BinaryOp, Expr, Kernel, LocalId, Node, Place, Subscript};
 
-/// Whether a subscript, a condition, a bound or the divisor of integers may depend on the value of a function that is not
-/// [settled](strew_affine::Function::is_settled), directly or through what the kernel stores. If not, such functions may have any
-/// value: the kernel touches the same places, in the same order.
+/// Whether a subscript, a condition, a bound or the divisor of integers may depend on the value of
+/// a function that is not [settled](strew_affine::Function::is_settled), directly or through what
+/// the kernel stores. If not, such functions may have any value: the kernel touches the same
+/// places, in the same order.
 pub(crate) fn is_steered_by_unsettled_values(kernel: &Kernel) -> bool {
     let mut unsettled = Unsettled::default();
     loop {
@@ -71,7 +72,8 @@ impl Unsettled {
         }
     }
 
-    /// Whether the value of `expr` may be unsettled; what decides something inside of it is looked at too.
+    /// Whether the value of `expr` may be unsettled; what decides something inside of it is looked
+    /// at too.
     fn is_in(&mut self, kernel: &Kernel, expr: &Expr) -> bool {
         let operands = expr.operands().into_iter();
         let operands: Vec<_> = operands.map(|it| self.is_in(kernel, it)).collect();

@@ -11,7 +11,8 @@ use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineFor, Kernel, Node};
 
-/// Cuts the iterations of a loop into tiles of a fixed size: a loop over tiles, and in it one over the points of a tile.
+/// Cuts the iterations of a loop into tiles of a fixed size: a loop over tiles, and in it one over
+/// the points of a tile.
 ///
 /// ```text
 /// affine.for i in 0..n {              affine.for i_t in 0..n step 32 {
@@ -21,8 +22,9 @@ use strew_affine::{AffineFor, Kernel, Node};
 ///                                     }
 /// ```
 ///
-/// Always legal: iterations keep their order. A loop that is known to run a multiple of the size has no partial tile. The size may depend on
-/// parameters (`i = n / 8`): then `i_t` counts tiles, and a call in which the size is not positive ends before anything happens.
+/// Always legal: iterations keep their order. A loop that is known to run a multiple of the size
+/// has no partial tile. The size may depend on parameters (`i = n / 8`): then `i_t` counts tiles,
+/// and a call in which the size is not positive ends before anything happens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StripMine {
     /// The loop, an `affine.for`.

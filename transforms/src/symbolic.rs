@@ -1,4 +1,5 @@
-//! Tiles that are counted: those whose sizes are known when the kernel is called, and those of loops with several lower bounds.
+//! Tiles that are counted: those whose sizes are known when the kernel is called, and those of
+//! loops with several lower bounds.
 
 use crate::order::{Reordering, Tick};
 use crate::tiling::{TileNames, trip_count};
@@ -9,10 +10,12 @@ use strew_affine::{
     AffineExpr, AffineFor, Block, Bound, Condition, IterId, Kernel, Node, Overflow, Relation,
 };
 
-/// The loops of `band`, called `paths`, in tiles of `sizes` iterations, over parameters: loops that count tiles around loops over points. A
-/// call in which a size is not positive ends before anything happens.
+/// The loops of `band`, called `paths`, in tiles of `sizes` iterations, over parameters: loops that
+/// count tiles around loops over points. A call in which a size is not positive ends before
+/// anything happens.
 ///
-/// Where bounds depend on loops of the band, tiles are those of the box around all points: some of them have none.
+/// Where bounds depend on loops of the band, tiles are those of the box around all points: some of
+/// them have none.
 pub(crate) fn tiled(
     kernel: &Kernel,
     band: &[&AffineFor],
@@ -126,7 +129,8 @@ enum End {
     Greatest,
 }
 
-/// What `expr` is never below, or never above, whatever the iterators of `outer` are; `None` if it is not linear in them.
+/// What `expr` is never below, or never above, whatever the iterators of `outer` are; `None` if it
+/// is not linear in them.
 fn extreme(
     expr: &AffineExpr,
     outer: &[Range<'_>],
@@ -152,8 +156,9 @@ fn extreme(
 
 /// That no access comes before one that it has to come after, whatever the sizes are.
 ///
-/// That is so when no dependence goes backwards in any of the loops: the numbers of tiles rise with their points. A dependence goes
-/// forwards in all of them exactly if each of them could be the outermost.
+/// That is so when no dependence goes backwards in any of the loops: the numbers of tiles rise with
+/// their points. A dependence goes forwards in all of them exactly if each of them could be the
+/// outermost.
 fn check_permutable(kernel: &Kernel, band: &[&AffineFor]) -> Result<(), Reason> {
     if band.len() < 2 {
         return Ok(());

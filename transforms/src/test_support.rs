@@ -1,4 +1,5 @@
-//! What the tests of the steps share: kernels from text, and the question whether two kernels mean the same.
+//! What the tests of the steps share: kernels from text, and the question whether two kernels mean
+//! the same.
 
 use crate::witness;
 use crate::{Reason, Schedule, Verdict};
@@ -72,13 +73,15 @@ pub(crate) fn suggestion(source: &str, script: &str) -> Option<String> {
     Some(suggestion)
 }
 
-/// Both ends of the witness touch its cell, the source no later than the sink, when the kernel runs on the witness's inputs.
+/// Both ends of the witness touch its cell, the source no later than the sink, when the kernel runs
+/// on the witness's inputs.
 #[track_caller]
 pub(crate) fn replay(kernel: &Kernel, witness: &Witness) {
     assert!(witness::holds(kernel, witness), "{witness}");
 }
 
-/// Both kernels give the same results, or both fail, on many inputs: where iterations changed their order another one may fail first.
+/// Both kernels give the same results, or both fail, on many inputs: where iterations changed their
+/// order another one may fail first.
 #[track_caller]
 pub(crate) fn assert_same_results(before: &Verified, after: &Verified) {
     let kept = (0..24).filter(|seed| have_same_results(before, after, *seed));
@@ -89,7 +92,8 @@ pub(crate) fn assert_same_results(before: &Verified, after: &Verified) {
     );
 }
 
-/// Both kernels give the same results, or both fail, on those of many inputs that keep what the second one assumes.
+/// Both kernels give the same results, or both fail, on those of many inputs that keep what the
+/// second one assumes.
 #[track_caller]
 pub(crate) fn assert_same_where_assumed(before: &Verified, after: &Verified) {
     let kept = (0..64).filter(|seed| have_same_results(before, after, *seed));
@@ -99,7 +103,8 @@ pub(crate) fn assert_same_where_assumed(before: &Verified, after: &Verified) {
     );
 }
 
-/// The same for one input; `false` if that breaks what the second kernel assumes and the first does not.
+/// The same for one input; `false` if that breaks what the second kernel assumes and the first does
+/// not.
 #[track_caller]
 fn have_same_results(before: &Verified, after: &Verified, seed: i64) -> bool {
     let arguments = arguments(before, seed);

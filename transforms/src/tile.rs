@@ -13,7 +13,8 @@ use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Node, Overflow, Variable};
 
-/// Cuts the iterations of a perfect nest into tiles: loops over tiles around loops over the points of a tile.
+/// Cuts the iterations of a perfect nest into tiles: loops over tiles around loops over the points
+/// of a tile.
 ///
 /// ```text
 /// affine.for i in 0..n {              affine.for i_t in 0..n step 32 {
@@ -27,10 +28,12 @@ use strew_affine::{AffineExpr, AffineFor, Bound, IterId, Kernel, Node, Overflow,
 ///                                     }
 /// ```
 ///
-/// Legal when of any two accesses of one element, one of them writing, the first one stays the first. Updates by one commutative
-/// combiner may change places. Bounds may depend on outer loops of the nest: tiles then go over what any of their points needs. Sizes may depend
-/// on parameters (`i = n / 8`), and a lower bound may have several alternatives: then tiles are counted, no dependence may go backwards in
-/// any of the loops, and a call in which a size is not positive ends before anything happens. If iterations fail, the first failure is that of the new order.
+/// Legal when of any two accesses of one element, one of them writing, the first one stays the
+/// first. Updates by one commutative combiner may change places. Bounds may depend on outer loops
+/// of the nest: tiles then go over what any of their points needs. Sizes may depend on parameters
+/// (`i = n / 8`), and a lower bound may have several alternatives: then tiles are counted, no
+/// dependence may go backwards in any of the loops, and a call in which a size is not positive ends
+/// before anything happens. If iterations fail, the first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// The loops, outermost first, each with how many iterations a tile has of it.
@@ -172,7 +175,8 @@ enum End {
     Greatest,
 }
 
-/// The least or the greatest that `expr` may be at the points of a tile of the loops `outer`, over the iterators of their tiles.
+/// The least or the greatest that `expr` may be at the points of a tile of the loops `outer`, over
+/// the iterators of their tiles.
 fn of_any_point(expr: &AffineExpr, outer: &[Tiled<'_>], end: End) -> Result<AffineExpr, Reason> {
     let mut expr = expr.clone();
     for it in outer {

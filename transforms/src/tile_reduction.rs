@@ -17,8 +17,8 @@ use strew_affine::{
     Span, Subscript,
 };
 
-/// Tiles a loop that reduces into scalars, runs the tiles at once, each with scalars of its own, and combines these in the order of
-/// the loop.
+/// Tiles a loop that reduces into scalars, runs the tiles at once, each with scalars of its own,
+/// and combines these in the order of the loop.
 ///
 /// ```text
 /// affine.for i in 0..n {              alloc s_r: f64[1]
@@ -32,8 +32,9 @@ use strew_affine::{
 ///                                     s = s_r[0]
 /// ```
 ///
-/// Legal when the loop touches each scalar that lives outside of it by reductions with one combiner alone, and the rest of its body
-/// may be tiled by `tile_indirection_using_forall`, whose mechanism this is.
+/// Legal when the loop touches each scalar that lives outside of it by reductions with one combiner
+/// alone, and the rest of its body may be tiled by `tile_indirection_using_forall`, whose mechanism
+/// this is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TileReduction {
     /// The loop, an `affine.for`.
@@ -115,7 +116,8 @@ fn plan(kernel: &Kernel, request: &TileReduction) -> Result<Tiled, Reason> {
     plan_shared(with_own.as_ref().unwrap_or(kernel), request)
 }
 
-/// The loop tiled, each scalar being an array of one element, where iterations have all of their own that they can.
+/// The loop tiled, each scalar being an array of one element, where iterations have all of their
+/// own that they can.
 fn plan_shared(kernel: &Kernel, request: &TileReduction) -> Result<Tiled, Reason> {
     let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
     let reduced = reduced_scalars(kernel, request, target)?;
@@ -146,8 +148,9 @@ fn plan_shared(kernel: &Kernel, request: &TileReduction) -> Result<Tiled, Reason
     tile_indirection::tiled(&prepared, &tiling)
 }
 
-/// Whether no index in the declaration of `local`, or of what it reads, can be out of range: where it is and that is to be skipped, there
-/// is no scalar, and what it would be set to must not make one.
+/// Whether no index in the declaration of `local`, or of what it reads, can be out of range: where
+/// it is and that is to be skipped, there is no scalar, and what it would be set to must not make
+/// one.
 fn is_surely_declared(kernel: &Kernel, local: LocalId) -> bool {
     let mut is_sure = true;
     visit::walk(&kernel.body, &mut |node, _| {
@@ -182,7 +185,8 @@ struct Scalar {
     span: Span,
 }
 
-/// The scalars from outside that the loop sets, if reductions are all that it does with each and the request does not say otherwise.
+/// The scalars from outside that the loop sets, if reductions are all that it does with each and
+/// the request does not say otherwise.
 fn reduced_scalars(
     kernel: &Kernel,
     request: &TileReduction,

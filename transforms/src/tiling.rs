@@ -13,8 +13,8 @@ pub(crate) struct Part {
     pub(crate) upper: Bound,
 }
 
-/// The number of iterations of a loop from `lower` to `upper` in steps of `step`, where that is positive; else a number that
-/// is not.
+/// The number of iterations of a loop from `lower` to `upper` in steps of `step`, where that is
+/// positive; else a number that is not.
 pub(crate) fn trip_count(
     lower: &AffineExpr,
     upper: &AffineExpr,
@@ -25,10 +25,12 @@ pub(crate) fn trip_count(
 
 /// Part number `part` when `target` is cut into `parts` parts whose lengths differ by one at most.
 ///
-/// With `t` the trip count, part `p` holds the iterations `lower + step * k` for `k` from `p * t floordiv parts` to
-/// `(p + 1) * t floordiv parts`. The parts follow each other without a gap, from 0 to `t`; where `t` is negative each has its
-/// end at or before its beginning, as the empty loop had. Alternatives of the bounds beyond the first are kept as they are:
-/// they cut every part as they cut the loop, which needs unit steps for a lower bound, since it decides where steps begin.
+/// With `t` the trip count, part `p` holds the iterations `lower + step * k` for `k` from
+/// `p * t floordiv parts` to `(p + 1) * t floordiv parts`. The parts follow each other without a
+/// gap, from 0 to `t`; where `t` is negative each has its end at or before its beginning, as the
+/// empty loop had. Alternatives of the bounds beyond the first are kept as they are: they cut every
+/// part as they cut the loop, which needs unit steps for a lower bound, since it decides where
+/// steps begin.
 pub(crate) fn nth_part(
     target: &AffineFor,
     path: &LoopPath,
@@ -81,7 +83,8 @@ impl TileNames {
     }
 }
 
-/// How many iterations each tile has, where that is a number for all of them; else over the parameters.
+/// How many iterations each tile has, where that is a number for all of them; else over the
+/// parameters.
 pub(crate) enum Sizes {
     Numbers(Vec<i64>),
     Symbolic(Vec<AffineExpr>),
@@ -112,7 +115,8 @@ fn checked_size(kernel: &Kernel, size: &Size) -> Result<AffineExpr, Reason> {
     Ok(resolved)
 }
 
-/// The loop over tiles of `size` iterations of `target`, without a body; the tiles are those between `bounds`.
+/// The loop over tiles of `size` iterations of `target`, without a body; the tiles are those
+/// between `bounds`.
 pub(crate) fn tiles(
     target: &AffineFor,
     names: &TileNames,
@@ -129,8 +133,8 @@ pub(crate) fn tiles(
     })
 }
 
-/// The loop over the points of a tile of `size` iterations of `target`, without a body. Where tiles do not begin with iterations,
-/// `lower` says where these do.
+/// The loop over the points of a tile of `size` iterations of `target`, without a body. Where tiles
+/// do not begin with iterations, `lower` says where these do.
 pub(crate) fn points(
     target: &AffineFor,
     names: &TileNames,

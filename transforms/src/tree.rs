@@ -73,7 +73,8 @@ pub(crate) fn loops_in(target: &AffineFor) -> Vec<Loop<'_>> {
     found
 }
 
-/// An iterator for a loop that comes from the one over `like`, called as that one is with `_suffix` behind it. Labels stay with that one.
+/// An iterator for a loop that comes from the one over `like`, called as that one is with `_suffix`
+/// behind it. Labels stay with that one.
 pub(crate) fn new_iter(kernel: &mut Kernel, like: IterId, suffix: impl fmt::Display) -> IterId {
     let mut it = kernel.iters[like].clone();
     it.labels.clear();
@@ -91,7 +92,8 @@ pub(crate) fn named_iter(kernel: &mut Kernel, name: &str, span: Span) -> IterId 
     })
 }
 
-/// A scalar for what is at `access`, called as the array is with `_suffix` behind it, that is set where it is declared.
+/// A scalar for what is at `access`, called as the array is with `_suffix` behind it, that is set
+/// where it is declared.
 pub(crate) fn scalar_for(kernel: &Kernel, access: &Access, suffix: impl fmt::Display) -> Local {
     let array = &kernel.arrays[access.array];
     Local {
@@ -155,7 +157,8 @@ pub(crate) fn if_runs(
     }])
 }
 
-/// Calls `change` with every expression in `nodes`, each behind those that it is made of and those in its subscripts.
+/// Calls `change` with every expression in `nodes`, each behind those that it is made of and those
+/// in its subscripts.
 pub(crate) fn for_each_expr_mut(nodes: &mut [Node], change: &mut dyn FnMut(&mut Expr)) {
     for node in nodes {
         for place in node.places_mut() {
@@ -233,8 +236,9 @@ pub(crate) fn replace_loop(nodes: &mut Vec<Node>, iter: IterId, replacement: Vec
     });
 }
 
-/// Calls `change` with the block in which the first node stands that `is_it` of the loop over `iter`, and where in that it does. Blocks that are
-/// not around the loop stay [shared](strew_affine::Block).
+/// Calls `change` with the block in which the first node stands that `is_it` of the loop over
+/// `iter`, and where in that it does. Blocks that are not around the loop stay
+/// [shared](strew_affine::Block).
 fn at_loop<T>(
     nodes: &mut Vec<Node>,
     iter: IterId,
@@ -274,7 +278,8 @@ pub(crate) fn redirect_writes(nodes: &mut [Node], from: ArrayId, to: ArrayId) {
     });
 }
 
-/// The conditions behind which the `affine.for` over `second` directly follows that over `first`, if it does.
+/// The conditions behind which the `affine.for` over `second` directly follows that over `first`,
+/// if it does.
 pub(crate) fn follows(nodes: &[Node], first: IterId, second: IterId) -> Option<&[Condition]> {
     let mut pairs = nodes.iter().zip(nodes.iter().skip(1));
     let next = pairs.find(|(one, _)| is_over(one, first));
@@ -285,7 +290,8 @@ pub(crate) fn follows(nodes: &[Node], first: IterId, second: IterId) -> Option<&
         })
 }
 
-/// The conditions of `node`, if the `affine.for` over `iter` is all that it does where they hold; none if it is that loop.
+/// The conditions of `node`, if the `affine.for` over `iter` is all that it does where they hold;
+/// none if it is that loop.
 fn conditions_around(node: &Node, iter: IterId) -> Option<&[Condition]> {
     match node {
         Node::AffineIf {
@@ -304,7 +310,8 @@ fn is_over(node: &Node, iter: IterId) -> bool {
     Loop::of(node).is_some_and(|it| it.iter() == iter)
 }
 
-/// Takes the `affine.for` over `iter` away, and the `affine.if` around it if there is nothing else in that.
+/// Takes the `affine.for` over `iter` away, and the `affine.if` around it if there is nothing else
+/// in that.
 pub(crate) fn remove_loop(nodes: &mut Vec<Node>, iter: IterId) {
     let is_it = |node: &Node, iter| conditions_around(node, iter).is_some();
     at_loop(nodes, iter, is_it, |block, position| {

@@ -15,7 +15,8 @@ use strew_affine::verify::Verified;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{Kernel, Node};
 
-/// Runs several iterations of a loop at once, in the lanes of vectors. Those left over at its end run one by one.
+/// Runs several iterations of a loop at once, in the lanes of vectors. Those left over at its end
+/// run one by one.
 ///
 /// ```text
 /// affine.for j in 0..d {                    affine.for j in 0..d lanes 4 {
@@ -23,16 +24,19 @@ use strew_affine::{Kernel, Node};
 /// }                                         }
 /// ```
 ///
-/// Each statement runs for all iterations of a group before the next one does, what it reads first. Legal when of any two iterations that meet in
-/// an element, one of them writing, the first one does so in a statement before that of the other, or reads what the same one writes. Scalars that are updated are so from lane to lane, in the order of the loop, and so is an element that
-/// all iterations update and nothing else in the loop uses; where the mode or the combiner allows it, each lane gathers its updates of
-/// these.
+/// Each statement runs for all iterations of a group before the next one does, what it reads first.
+/// Legal when of any two iterations that meet in an element, one of them writing, the first one
+/// does so in a statement before that of the other, or reads what the same one writes. Scalars that
+/// are updated are so from lane to lane, in the order of the loop, and so is an element that all
+/// iterations update and nothing else in the loop uses; where the mode or the combiner allows it,
+/// each lane gathers its updates of these.
 ///
-/// The loop must begin with what vectors have, which [`Obstacle`](strew_affine::lanes::Obstacle) lists: elements that follow each other
-/// in memory, wherever the first one is, or the same one in all lanes, or at one distance, which has to be a number where they are written; and no
-/// operation without a vector form. What comes behind is made turn by turn, in the order
-/// of the loop, if it shares nothing that is written with what stands in front of it: a key is then computed in lanes, and each update
-/// made where it goes.
+/// The loop must begin with what vectors have, which [`Obstacle`](strew_affine::lanes::Obstacle)
+/// lists: elements that follow each other in memory, wherever the first one is, or the same one in
+/// all lanes, or at one distance, which has to be a number where they are written; and no operation
+/// without a vector form. What comes behind is made turn by turn, in the order of the loop, if it
+/// shares nothing that is written with what stands in front of it: a key is then computed in lanes,
+/// and each update made where it goes.
 ///
 /// ```text
 /// affine.for i in 0..n {                          affine.for i in 0..n lanes 4 {
@@ -41,10 +45,12 @@ use strew_affine::{Kernel, Node};
 /// }                                               }
 /// ```
 ///
-/// A loop around others runs in lanes, too, where these have the same turns in all of its iterations and no two of those meet in an element that is written
-/// before the last of them ends: all lanes make each turn of the loops inside together, with scalars of their own. Behind the loops, from the first
-/// statement on that updates what lanes have in common, or is where a key of its own says, iterations go on one by one. A later step that changes what is
-/// made at once has to be legal for these, too.
+/// A loop around others runs in lanes, too, where these have the same turns in all of its
+/// iterations and no two of those meet in an element that is written before the last of them ends:
+/// all lanes make each turn of the loops inside together, with scalars of their own. Behind the
+/// loops, from the first statement on that updates what lanes have in common, or is where a key of
+/// its own says, iterations go on one by one. A later step that changes what is made at once has to
+/// be legal for these, too.
 ///
 /// ```text
 /// affine.for i in 0..n {                   affine.for i in 0..n lanes 8 {
@@ -61,7 +67,8 @@ use strew_affine::{Kernel, Node};
 pub struct Vectorize {
     /// The loop, an `affine.for` or `scf.for`.
     pub target: LoopPath,
-    /// How many iterations at once: a power of two, at least as many as a vector of the narrowest type in the loop holds.
+    /// How many iterations at once: a power of two, at least as many as a vector of the narrowest
+    /// type in the loop holds.
     pub lanes: u64,
 }
 
@@ -139,7 +146,8 @@ fn check(kernel: &Kernel, (target, path): (Loop<'_>, &LoopPath), lanes: u32) -> 
         obstacle,
         span,
     })?;
-    // What is made turn by turn keeps its order, and shares no array that is written with what is made at once.
+    // What is made turn by turn keeps its order, and shares no array that is written with what is
+    // made at once.
     let (together, _) = found.split(target.body());
     let mut written = BTreeSet::new();
     walk(together, &mut |node, _| {
@@ -150,14 +158,16 @@ fn check(kernel: &Kernel, (target, path): (Loop<'_>, &LoopPath), lanes: u32) -> 
     written.retain(|it| !found.keeps_apart(target.body(), *it));
     let iterations = Iterations::of(kernel, path, target.iter());
     match found.has_loops() {
-        // Statements of a later turn of a loop inside come before those of an earlier one in the next lane.
+        // Statements of a later turn of a loop inside come before those of an earlier one in the
+        // next lane.
         true => iterations.check_kept_apart(|it| written.contains(&it)),
         false => iterations.check_in_lanes(|it| written.contains(&it), |it| found.is_varying(it)),
     }
 }
 
-/// That loops which run in lanes in `after` may do so. Where a step has left one whose statements are made at once as they were `before`, nothing needs to be
-/// asked again; but one that takes the loops out of it lets lanes make more of it at once.
+/// That loops which run in lanes in `after` may do so. Where a step has left one whose statements
+/// are made at once as they were `before`, nothing needs to be asked again; but one that takes the
+/// loops out of it lets lanes make more of it at once.
 pub(crate) fn check_lanes_kept(before: &Kernel, after: &Kernel) -> Result<(), Reason> {
     let in_lanes = |kernel| tree::loops_where(kernel, |it, _| it.lanes() > 1);
     let changed = in_lanes(after);
@@ -176,7 +186,8 @@ pub(crate) fn check_lanes_kept(before: &Kernel, after: &Kernel) -> Result<(), Re
     Ok(())
 }
 
-/// How many of the statements of `target` are made at once in lanes, and whether loops are among them; none in those of a loop that is in none.
+/// How many of the statements of `target` are made at once in lanes, and whether loops are among
+/// them; none in those of a loop that is in none.
 fn made_at_once(kernel: &Kernel, target: Loop<'_>) -> Option<(usize, bool)> {
     let lanes = Lanes::of(kernel, target, target.lanes()).ok()?;
     Some((lanes.split(target.body()).0.len(), lanes.has_loops()))
@@ -192,7 +203,8 @@ fn in_lanes(target: Loop<'_>, lanes: u32) -> Node {
     node
 }
 
-/// Whether `statement` updates elements that are the same in all lanes: nothing else uses their arrays then.
+/// Whether `statement` updates elements that are the same in all lanes: nothing else uses their
+/// arrays then.
 fn updates_the_same(lanes: &Lanes<'_>, statement: &Node) -> bool {
     let mut places = statement.places().iter().filter(|it| it.local().is_none());
     matches!(statement, Node::Reduce { .. }) && places.all(|it| lanes.is_one_element(it))

@@ -7,7 +7,8 @@ use strew_affine::interpret::{Argument, Touched};
 use strew_affine::visit::AccessKind;
 use strew_affine::{ArrayId, IterId, Kernel, LocalId, Parameter, Span, Type, Value, Variable};
 
-/// What an analysis of `kernel` found, with contents of arrays with which a run of it does that: it may fail before.
+/// What an analysis of `kernel` found, with contents of arrays with which a run of it does that: it
+/// may fail before.
 pub(crate) fn confirmed(kernel: &Kernel, found: &Witness) -> Option<Witness> {
     let each = [Contents::Zeros, Contents::Positions].into_iter();
     let mut witnesses = each.map(|contents| Witness {
@@ -80,14 +81,16 @@ pub(crate) fn find_scalar(kernel: &Kernel, target: IterId, local: LocalId) -> Op
     found.map(|(_, _, witness)| witness)
 }
 
-/// A run in which the loop over `target` writes cells of `array`, but not all: the witness is the first write.
+/// A run in which the loop over `target` writes cells of `array`, but not all: the witness is the
+/// first write.
 pub(crate) fn find_uncovered(kernel: &Kernel, target: IterId, array: ArrayId) -> Option<Witness> {
     let mut runs = Runs::of(kernel)?;
     trials(kernel).find_map(|trial| trial.uncovered(target, array, &mut runs))
 }
 
-/// A write to `watched` in the loop over `target`, and a read of what it left: in another iteration of that, or behind the loop; with
-/// where the write stands. `lives_on` says that `watched` is not made anew by a loop around.
+/// A write to `watched` in the loop over `target`, and a read of what it left: in another iteration
+/// of that, or behind the loop; with where the write stands. `lives_on` says that `watched` is not
+/// made anew by a loop around.
 pub(crate) fn find_left(
     kernel: &Kernel,
     target: IterId,
@@ -271,7 +274,8 @@ impl Trial<'_> {
         integers.collect()
     }
 
-    /// The arguments of a call, in order. Sizes that are inferred follow from the lengths of the arrays.
+    /// The arguments of a call, in order. Sizes that are inferred follow from the lengths of the
+    /// arrays.
     fn arguments(&self) -> Option<Vec<Argument>> {
         let cells = |array: &ArrayId| {
             let element = self.kernel.arrays[*array].element;
@@ -346,7 +350,8 @@ impl Trial<'_> {
     }
 }
 
-/// Whether both ends touch the cell, the source no later than the sink, when the kernel runs on what the witness says.
+/// Whether both ends touch the cell, the source no later than the sink, when the kernel runs on
+/// what the witness says.
 pub(crate) fn holds(kernel: &Kernel, witness: &Witness) -> bool {
     let Some(touches) = replayed(kernel, witness) else {
         return false;

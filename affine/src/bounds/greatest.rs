@@ -4,10 +4,11 @@ use super::nest::{PARTS, last_turn};
 use crate::visit::Loop;
 use crate::{AffineExpr, AffineFor};
 
-/// A number that `expr` never exceeds inside of `loops`, outermost first, whatever values the parameters have; `None` if the bounds of these
-/// loops do not tell one.
+/// A number that `expr` never exceeds inside of `loops`, outermost first, whatever values the
+/// parameters have; `None` if the bounds of these loops do not tell one.
 ///
-/// Iterators give way to their bounds from the inside out, so that what these have in common cancels.
+/// Iterators give way to their bounds from the inside out, so that what these have in common
+/// cancels.
 pub fn greatest_inside(expr: &AffineExpr, loops: &[Loop<'_>]) -> Option<i64> {
     greatest(expr, loops, &mut { PARTS })
 }
@@ -50,7 +51,8 @@ mod tests {
     use crate::visit::accesses;
     use crate::{Subscript, text};
 
-    /// `k in t..t + 64 step 64` has one turn, so `i in t + 64..n` is behind all that is counted from there.
+    /// `k in t..t + 64 step 64` has one turn, so `i in t + 64..n` is behind all that is counted
+    /// from there.
     #[test]
     fn bounds_of_loops_show_which_iterator_is_greater() {
         let kernel = "kernel @k(n: i64, x: f64[n]) {

@@ -8,7 +8,8 @@ use crate::{AffineExpr, Bound, Condition, IterId, Overflow, Relation, ScalarId, 
 /// The parts that the search for the ends of a range looks at: a call waits for it.
 pub(super) const PARTS: usize = 64;
 
-/// More limits of iterators than this do not constrain each other: without them a range only gets wider.
+/// More limits of iterators than this do not constrain each other: without them a range only gets
+/// wider.
 const LIMITS: usize = 16;
 
 /// Of so many differences two may make up a third one: all pairs are tried.
@@ -41,7 +42,8 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// The values of `expr` inside of `around`, outermost first; `None` where there is no iteration.
+    /// The values of `expr` inside of `around`, outermost first; `None` where there is no
+    /// iteration.
     pub(super) fn range_in(
         &mut self,
         expr: &AffineExpr,
@@ -84,8 +86,8 @@ impl<'a> Nest<'a> {
         Ok(range.map(|it| self.as_said(expr, it)))
     }
 
-    /// As much of `range` as is left by what was said of one expression, or of two that make up `expr`. The search may give up before it has seen
-    /// that.
+    /// As much of `range` as is left by what was said of one expression, or of two that make up
+    /// `expr`. The search may give up before it has seen that.
     fn as_said(&self, expr: &AffineExpr, range: Interval) -> Interval {
         let negated = AffineExpr::from(0).minus(expr).ok();
         let greatest = negated.and_then(|it| self.least_said(&it)?.checked_neg());
@@ -95,7 +97,8 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// What `expr` is not below, since it is that more than one of the expressions that are not below zero, or than two of them.
+    /// What `expr` is not below, since it is that more than one of the expressions that are not
+    /// below zero, or than two of them.
     fn least_said(&self, expr: &AffineExpr) -> Option<i64> {
         let rests = self
             .not_negative
@@ -111,7 +114,8 @@ impl<'a> Nest<'a> {
         least.max()
     }
 
-    /// The same of a bound of a loop, of one iterator and a number by what is known of that iterator alone: most bounds are such.
+    /// The same of a bound of a loop, of one iterator and a number by what is known of that
+    /// iterator alone: most bounds are such.
     fn range_of_bound(&self, expr: &AffineExpr) -> Checked<Option<Interval>> {
         let alone = expr.minus(&expr.constant().into());
         let Some(iter) = alone.ok().and_then(|it| it.as_variable()) else {
@@ -204,7 +208,8 @@ impl<'a> Nest<'a> {
     }
 }
 
-/// The last value of an iterator that ends before `beyond`: whole steps behind `first`, where the distance is a number.
+/// The last value of an iterator that ends before `beyond`: whole steps behind `first`, where the
+/// distance is a number.
 pub(super) fn last_turn(
     first: &AffineExpr,
     beyond: &AffineExpr,

@@ -1,4 +1,5 @@
-//! The subscripts that may stay in their dimensions, by the extents of those, and the scalars that matter for them.
+//! The subscripts that may stay in their dimensions, by the extents of those, and the scalars that
+//! matter for them.
 
 use super::flow::Flow;
 use crate::value_range::numbers::Extent;
@@ -6,7 +7,8 @@ use crate::visit::{AccessSite, accesses, for_each_local, walk};
 use crate::{AffineExpr, ArrayId, BinaryOp, Expr, Kernel, LocalId, Node, Place, Subscript};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many subscripts of one dimension of an array are looked at: each access is compared with all of them.
+/// So many subscripts of one dimension of an array are looked at: each access is compared with all
+/// of them.
 const MOST: usize = 32;
 
 /// Those of dimensions with one extent.

@@ -1,8 +1,10 @@
-//! A kernel followed statement by statement: what scalars are set to, and what comes together behind both sides of a condition.
+//! A kernel followed statement by statement: what scalars are set to, and what comes together
+//! behind both sides of a condition.
 //!
-//! A subscript counts as kept for what it is computed from, not for the conditions that it stands behind: what it is used for may be made
-//! elsewhere. Behind both sides, a scalar is what one of them has left, and what a side leaves does follow from its condition. So sides are
-//! followed twice if they set scalars: for their subscripts, and for what they leave.
+//! A subscript counts as kept for what it is computed from, not for the conditions that it stands
+//! behind: what it is used for may be made elsewhere. Behind both sides, a scalar is what one of
+//! them has left, and what a side leaves does follow from its condition. So sides are followed
+//! twice if they set scalars: for their subscripts, and for what they leave.
 
 use super::candidates::{Candidates, Verdict};
 use crate::value_range::numbers::{Extent, Known, Numbers};

@@ -16,12 +16,13 @@ pub enum CombineError {
 }
 
 impl Combiner {
-    /// What `held` becomes when `incoming` is combined into it, part by part. Nothing when the combiner is not defined on their
-    /// types. Math functions have the values that `math` gives them.
+    /// What `held` becomes when `incoming` is combined into it, part by part. Nothing when the
+    /// combiner is not defined on their types. Math functions have the values that `math` gives
+    /// them.
     ///
     /// # Errors
-    /// The combiner calls a function that `math` does not compute, or is one of a host that panics or that nobody gives. Built-in
-    /// ones call none.
+    /// The combiner calls a function that `math` does not compute, or is one of a host that panics
+    /// or that nobody gives. Built-in ones call none.
     pub fn combine(
         &self,
         held: &[Value],
@@ -41,8 +42,8 @@ impl Combiner {
 }
 
 impl Combiner {
-    /// What `held`, of type `ty`, becomes when `incoming` is combined into it, as an expression of both. `None` when the combiner is not defined
-    /// on that, or combines several parts.
+    /// What `held`, of type `ty`, becomes when `incoming` is combined into it, as an expression of
+    /// both. `None` when the combiner is not defined on that, or combines several parts.
     pub fn combination(&self, ty: Type, held: &Expr, incoming: &Expr) -> Option<Expr> {
         match <[Expr; 1]>::try_from(self.bodies(&[ty])?) {
             Ok([body]) => Some(with_operands(body, held, incoming)),
@@ -74,8 +75,9 @@ fn by_host(
     combined.collect()
 }
 
-/// The value of a combiner's body. Verified bodies are made of operands and constants and divide integers by constants other
-/// than 0 alone, so nothing in them can fail but what `math` does not compute.
+/// The value of a combiner's body. Verified bodies are made of operands and constants and divide
+/// integers by constants other than 0 alone, so nothing in them can fail but what `math` does not
+/// compute.
 fn value_of(
     body: &Expr,
     held: &[Value],

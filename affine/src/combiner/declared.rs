@@ -2,11 +2,13 @@ use super::apply::with_operands;
 use super::{Combine, Host, HostAddress, Order, only};
 use crate::{BinaryOp, Expr, Kernel, Operand, Scalar, Span, Type, Value};
 
-/// A combiner that a source declares: an expression of what is held and what comes, or a function of the host, and its identity.
+/// A combiner that a source declares: an expression of what is held and what comes, or a function
+/// of the host, and its identity.
 ///
-/// Nothing is proved of it. Whoever makes one answers for the laws that [`Combine`] asks for, as far as
-/// [`broken_law`](super::broken_law) can tell. Regrouping counts as a change of bits, whatever the samples say, and operands may be
-/// exchanged only where the form of the expression shows it.
+/// Nothing is proved of it. Whoever makes one answers for the laws that [`Combine`] asks for, as
+/// far as [`broken_law`](super::broken_law) can tell. Regrouping counts as a change of bits,
+/// whatever the samples say, and operands may be exchanged only where the form of the expression
+/// shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declared {
     name: String,
@@ -28,8 +30,8 @@ enum Meaning {
 }
 
 impl Declared {
-    /// The combiner called `name` on elements of `ty`: `body` is over [`Expr::Operand`]s of part 0 and constants, as
-    /// [`verify`](mod@crate::verify) checks where it is used.
+    /// The combiner called `name` on elements of `ty`: `body` is over [`Expr::Operand`]s of part 0
+    /// and constants, as [`verify`](mod@crate::verify) checks where it is used.
     pub fn new(name: impl Into<String>, ty: Type, mut body: Expr, identity: Option<Value>) -> Self {
         forget_spans(&mut body);
         let is_commutative = is_symmetric(&body);
@@ -44,7 +46,8 @@ impl Declared {
         }
     }
 
-    /// The combiner called `name` on elements of `ty`, which `host` computes, or one that is still to come.
+    /// The combiner called `name` on elements of `ty`, which `host` computes, or one that is still
+    /// to come.
     pub fn by_host(
         name: impl Into<String>,
         ty: Type,
@@ -99,8 +102,8 @@ impl Declared {
         self.identity
     }
 
-    /// A kernel with what is held and what comes as its two parameters, and the combined value as its result: the body as an
-    /// expression of a kernel.
+    /// A kernel with what is held and what comes as its two parameters, and the combined value as
+    /// its result: the body as an expression of a kernel.
     pub(crate) fn as_kernel(&self) -> Kernel {
         let mut kernel = Kernel::new(self.name.clone(), Span::default());
         let mut scalar = |name: &str| {
@@ -182,7 +185,8 @@ fn forget_spans(expr: &mut Expr) {
 /// More comparisons than this are not tried: each exchange of two operands doubles them.
 const MOST_COMPARISONS: usize = 10_000;
 
-/// Whether `body` with held and incoming exchanged computes the same, bit for bit, as its form shows.
+/// Whether `body` with held and incoming exchanged computes the same, bit for bit, as its form
+/// shows.
 fn is_symmetric(body: &Expr) -> bool {
     mirrors(body, body, &mut { MOST_COMPARISONS })
 }

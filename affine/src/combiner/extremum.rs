@@ -46,7 +46,8 @@ fn order_of(ty: Option<Type>) -> Order {
     }
 }
 
-/// The other end of the order of a type, which replaces nothing: an infinity, or the end of the range of an integer type.
+/// The other end of the order of a type, which replaces nothing: an infinity, or the end of the
+/// range of an integer type.
 pub(super) fn furthest_from(extreme: Extreme, ty: Type) -> Option<Value> {
     let (low, high) = ty.integer_range().unwrap_or_default();
     match extreme {
@@ -55,9 +56,11 @@ pub(super) fn furthest_from(extreme: Extreme, ty: Type) -> Option<Value> {
     }
 }
 
-/// The least or greatest value, as `if (x > h) h = x` means it: a NaN that comes is ignored, a NaN that is held stays.
+/// The least or greatest value, as `if (x > h) h = x` means it: a NaN that comes is ignored, a NaN
+/// that is held stays.
 ///
-/// It is exact: which of the updates is left depends on their order, and not on how they are grouped.
+/// It is exact: which of the updates is left depends on their order, and not on how they are
+/// grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extremum {
     /// `<` or `>`.
@@ -67,7 +70,8 @@ pub struct Extremum {
 }
 
 impl Extremum {
-    /// What holds of what is incoming and what is held, in this order, if what is incoming is taken.
+    /// What holds of what is incoming and what is held, in this order, if what is incoming is
+    /// taken.
     pub fn replaces(&self) -> CompareOp {
         replaces(self.extreme, self.ties)
     }
@@ -106,9 +110,10 @@ impl Combine for Extremum {
     }
 }
 
-/// The least or greatest number, as C's `fmin` or `fmax` of the two: a NaN loses against everything, and of equal values the
-/// second operand is taken, which is what the platform's library does with zeros of both signs. So the last of equals is
-/// left by `h = fmax(h, x)`, and the first by `h = fmax(x, h)`.
+/// The least or greatest number, as C's `fmin` or `fmax` of the two: a NaN loses against
+/// everything, and of equal values the second operand is taken, which is what the platform's
+/// library does with zeros of both signs. So the last of equals is left by `h = fmax(h, x)`, and
+/// the first by `h = fmax(x, h)`.
 ///
 /// It is exact, as [`Extremum`] is.
 #[derive(Clone, Copy, Debug)]
@@ -156,11 +161,12 @@ impl Combine for LibraryExtremum {
     }
 }
 
-/// The least or greatest value by a comparison that begins with what is held, as the macro `MAX(h, x)` means it, which is `h > x ? h : x`:
-/// a NaN replaces what is held, and is replaced by whatever comes next.
+/// The least or greatest value by a comparison that begins with what is held, as the macro
+/// `MAX(h, x)` means it, which is `h > x ? h : x`: a NaN replaces what is held, and is replaced by
+/// whatever comes next.
 ///
-/// There is no identity, since what stands in front of a NaN counts no more. So updates by it are made in their order, which several
-/// threads can do that share the elements among them.
+/// There is no identity, since what stands in front of a NaN counts no more. So updates by it are
+/// made in their order, which several threads can do that share the elements among them.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptExtremum {
     /// `<` or `>`.

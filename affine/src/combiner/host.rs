@@ -32,7 +32,8 @@ pub struct Panicked {
 }
 
 impl Host {
-    /// The combiner called `name`, on elements of `ty`: `function` is given what is held and what comes.
+    /// The combiner called `name`, on elements of `ty`: `function` is given what is held and what
+    /// comes.
     pub fn new(
         name: impl Into<String>,
         ty: Type,
@@ -93,7 +94,8 @@ impl HostFunction {
     /// # Errors
     /// A panic in the function.
     pub fn combine(&self, held: Value, incoming: Value) -> Result<Value, Panicked> {
-        // What the function shares with others it answers for itself: a lock that a panic poisons stays poisoned.
+        // What the function shares with others it answers for itself: a lock that a panic poisons
+        // stays poisoned.
         let combined = catch_unwind(AssertUnwindSafe(|| (self.function)(held, incoming)));
         combined
             .map(|it| Value::from_bits(self.ty, it.bits()))

@@ -3,8 +3,8 @@ use crate::{Expr, Type, Value};
 
 /// What comes last, as a plain assignment leaves it.
 ///
-/// There is no identity: whatever comes is left. So updates by it are not collected apart, but made in their order, which several
-/// threads can do that share the elements among them.
+/// There is no identity: whatever comes is left. So updates by it are not collected apart, but made
+/// in their order, which several threads can do that share the elements among them.
 #[derive(Debug)]
 pub struct Last;
 

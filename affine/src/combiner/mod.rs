@@ -34,20 +34,22 @@ use std::sync::Arc;
 
 /// How updates of one place, or of several places together, are combined.
 ///
-/// A combiner works on tuples of [`parts`](Combine::parts) values, mostly of one: a maximum alone is a tuple of one, a maximum with
-/// the position where it stands a tuple of two.
+/// A combiner works on tuples of [`parts`](Combine::parts) values, mostly of one: a maximum alone
+/// is a tuple of one, a maximum with the position where it stands a tuple of two.
 ///
 /// # Laws
-/// For all types with an [`identity`](Combine::identity) `e`, writing `a ∘ b` for the tuple of the values of
-/// [`bodies`](Combine::bodies) with `a` held and `b` incoming, and any NaN equal to any NaN:
-/// * `a ∘ e` is `a`, and `a ∘ (e ∘ b)` is `a ∘ b`, bit for bit. (`e ∘ b` may differ from `b` where `b` never changes anything, as a
-///   NaN does not in a maximum.)
-/// * `a ∘ ((e ∘ b) ∘ c)` is `(a ∘ b) ∘ c`: bit for bit where [`is_exact`](Combine::is_exact), else up to rounding.
-/// * Operands are exchanged only where [`is_commutative`](Combine::is_commutative) says so; else strategies keep the order of the
-///   iterations.
+/// For all types with an [`identity`](Combine::identity) `e`, writing `a ∘ b` for the tuple of the
+/// values of [`bodies`](Combine::bodies) with `a` held and `b` incoming, and any NaN equal to any
+/// NaN:
+/// * `a ∘ e` is `a`, and `a ∘ (e ∘ b)` is `a ∘ b`, bit for bit. (`e ∘ b` may differ from `b` where
+///   `b` never changes anything, as a NaN does not in a maximum.)
+/// * `a ∘ ((e ∘ b) ∘ c)` is `(a ∘ b) ∘ c`: bit for bit where [`is_exact`](Combine::is_exact), else
+///   up to rounding.
+/// * Operands are exchanged only where [`is_commutative`](Combine::is_commutative) says so; else
+///   strategies keep the order of the iterations.
 ///
-/// From these follows what private buffers rest on, for any number of updates: that `a ∘ b1 ∘ … ∘ bn`, in order, is `a` with the
-/// updates combined into `e` first.
+/// From these follows what private buffers rest on, for any number of updates: that
+/// `a ∘ b1 ∘ … ∘ bn`, in order, is `a` with the updates combined into `e` first.
 pub trait Combine: fmt::Debug + Send + Sync {
     /// The name in the kernel text and in schedules.
     fn name(&self) -> &str;
@@ -57,7 +59,8 @@ pub trait Combine: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What declares it, for a combiner that is not built in: the kernel text says this in front of a kernel that uses it.
+    /// What declares it, for a combiner that is not built in: the kernel text says this in front of
+    /// a kernel that uses it.
     fn declaration(&self) -> Option<&Declared> {
         None
     }
@@ -67,22 +70,24 @@ pub trait Combine: fmt::Debug + Send + Sync {
         1
     }
 
-    /// The neutral tuple for parts of these types; `None` when the combiner is not defined there or has none: then updates cannot
-    /// be collected apart, but are made in the order of the iterations.
+    /// The neutral tuple for parts of these types; `None` when the combiner is not defined there or
+    /// has none: then updates cannot be collected apart, but are made in the order of the
+    /// iterations.
     fn identity(&self, types: &[Type]) -> Option<Vec<Value>>;
 
-    /// Whether `e ∘ b` is `b` for every `b`, bit for bit, so that whatever is assigned to a private buffer comes out of a merge.
-    /// `false` also where nobody could tell.
+    /// Whether `e ∘ b` is `b` for every `b`, bit for bit, so that whatever is assigned to a private
+    /// buffer comes out of a merge. `false` also where nobody could tell.
     fn has_two_sided_identity(&self, _types: &[Type]) -> bool {
         false
     }
 
-    /// The combined tuple, each part an expression over [`Expr::Operand`] and constants, operands having `types`; `None` when the
-    /// combiner is not defined there.
+    /// The combined tuple, each part an expression over [`Expr::Operand`] and constants, operands
+    /// having `types`; `None` when the combiner is not defined there.
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>>;
 
-    /// In which order updates may be combined, if somebody looks afterwards whether another one was told. In any only where `a ∘ b` is
-    /// `b ∘ a` for every `a` and `b`, bit for bit, and there is an identity. Of the loop also where nobody could tell.
+    /// In which order updates may be combined, if somebody looks afterwards whether another one was
+    /// told. In any only where `a ∘ b` is `b ∘ a` for every `a` and `b`, bit for bit, and there is
+    /// an identity. Of the loop also where nobody could tell.
     fn order(&self, _types: &[Type]) -> Order {
         Order::OfLoop
     }
@@ -96,7 +101,8 @@ pub trait Combine: fmt::Debug + Send + Sync {
     fn is_exact(&self, types: &[Type]) -> bool;
 }
 
-/// A shared handle on a combiner. Two handles are equal when their names, parameters and declarations are.
+/// A shared handle on a combiner. Two handles are equal when their names, parameters and
+/// declarations are.
 #[derive(Clone, Debug)]
 pub struct Combiner(Arc<dyn Combine>);
 
@@ -138,7 +144,8 @@ impl Combiner {
         name == saturating::NAME || Self::from_name(name).is_some()
     }
 
-    /// The built-in combiner that is written as `text`: a name, with a number in parentheses where the combiner has one.
+    /// The built-in combiner that is written as `text`: a name, with a number in parentheses where
+    /// the combiner has one.
     pub fn from_name(text: &str) -> Option<Self> {
         match text.strip_suffix(')').and_then(|it| it.split_once('(')) {
             Some((name, parameter)) => Self::with_parameter(name, parameter.parse().ok()?),

@@ -5,12 +5,14 @@ use super::{Combiner, Extremum};
 pub enum Order {
     /// In any.
     Any,
-    /// In any where the outcome is no zero, or all zeros among the updates have one sign: which of equals is left does not show then.
+    /// In any where the outcome is no zero, or all zeros among the updates have one sign: which of
+    /// equals is left does not show then.
     AnyButOfZeros,
-    /// The same, where no update is a NaN, neither is what was held before, and they are combined by this combiner, which has an identity.
+    /// The same, where no update is a NaN, neither is what was held before, and they are combined
+    /// by this combiner, which has an identity.
     AnyButOfZerosAndNan(Combiner),
-    /// In any, if the turns are told that they come from: all parts of what is left are those of one turn, the first or the last whose first
-    /// part is the extremum.
+    /// In any, if the turns are told that they come from: all parts of what is left are those of
+    /// one turn, the first or the last whose first part is the extremum.
     AnyOfTurns(Extremum),
     /// In that of the loop alone.
     OfLoop,

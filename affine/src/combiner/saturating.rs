@@ -5,12 +5,14 @@ pub(super) const NAME: &str = "add_sat";
 
 /// Counting up to a limit, as `if (h < limit) h++`: what is at the limit or beyond it stays.
 ///
-/// What is incoming says how many steps to go by its distance from the least value of the type: `1` is one step on an unsigned
-/// type, `-127` on an `i8`. So the identity, no step at all, is the least value, a private buffer can count as many steps as it takes
-/// from there to the limit, and more are never needed.
+/// What is incoming says how many steps to go by its distance from the least value of the type: `1`
+/// is one step on an unsigned type, `-127` on an `i8`. So the identity, no step at all, is the
+/// least value, a private buffer can count as many steps as it takes from there to the limit, and
+/// more are never needed.
 ///
-/// With `m` the least value and `s(x) = x - m`: a held `a` below the limit `l` becomes `min(a + s(b), l)`. That is exact in any
-/// grouping: `min(min(a + s(b), l) + s(c), l)` is `min(a + min(s(b) + s(c), s(l)), l)`, since `a + s(l)` is `l` or more.
+/// With `m` the least value and `s(x) = x - m`: a held `a` below the limit `l` becomes
+/// `min(a + s(b), l)`. That is exact in any grouping: `min(min(a + s(b), l) + s(c), l)` is
+/// `min(a + min(s(b) + s(c), s(l)), l)`, since `a + s(l)` is `l` or more.
 #[derive(Debug)]
 pub struct AddSaturating {
     /// Where counting ends; above the least value of the type, and one of its values.
@@ -51,8 +53,9 @@ impl Combine for AddSaturating {
         Order::any_if(self.has_two_sided_identity(types))
     }
 
-    /// `held >= limit ? held : steps > room ? limit : held + steps`, where the room up to the limit and the steps wrap to the
-    /// right value as unsigned numbers: comparing `steps + least` with `room + least` as signed ones is the same.
+    /// `held >= limit ? held : steps > room ? limit : held + steps`, where the room up to the limit
+    /// and the steps wrap to the right value as unsigned numbers: comparing `steps + least` with
+    /// `room + least` as signed ones is the same.
     fn bodies(&self, types: &[Type]) -> Option<Vec<Expr>> {
         let (least, limit) = self.ends(only(types)?)?;
         let (least, limit) = (Expr::Constant(least), Expr::Constant(limit));

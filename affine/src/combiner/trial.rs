@@ -4,7 +4,8 @@ use super::number;
 use crate::{Type, Value};
 use std::fmt;
 
-/// A law of [`Combine`](super::Combine) that a declared combiner does not keep, with the values that show it.
+/// A law of [`Combine`](super::Combine) that a declared combiner does not keep, with the values
+/// that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BrokenLaw {
     /// `a ∘ e` is not `a`.
@@ -102,12 +103,14 @@ impl fmt::Display for Shown {
     }
 }
 
-/// The first law that `combine` with the identity `e` breaks on samples of the type of `e`: special values, the ends of the range, and
-/// some in between, the same ones each time.
+/// The first law that `combine` with the identity `e` breaks on samples of the type of `e`: special
+/// values, the ends of the range, and some in between, the same ones each time.
 ///
-/// What concerns the identity holds bit for bit, any NaN equal to any NaN. So does associativity of integers. That of floats holds up
-/// to rounding: the sides differ by at most 2^-26 (of `double`; 2^-12 of `float`) of the greatest magnitude among the three values,
-/// what is in between and the results; where two finite values come to an infinity, or two others than zero to zero, nothing is asked.
+/// What concerns the identity holds bit for bit, any NaN equal to any NaN. So does associativity of
+/// integers. That of floats holds up to rounding: the sides differ by at most 2^-26 (of `double`;
+/// 2^-12 of `float`) of the greatest magnitude among the three values, what is in between and the
+/// results; where two finite values come to an infinity, or two others than zero to zero, nothing
+/// is asked.
 ///
 /// # Errors
 /// What `combine` fails with.
@@ -178,7 +181,8 @@ fn is_same(left: Value, right: Value) -> bool {
     left == right || is_nan(left) && is_nan(right)
 }
 
-/// Whether both sides are the same up to what rounding may do to `operands`, of which the last two were computed.
+/// Whether both sides are the same up to what rounding may do to `operands`, of which the last two
+/// were computed.
 fn is_close(left: Value, right: Value, operands: [Value; 5]) -> bool {
     if is_same(left, right) {
         return true;
@@ -209,8 +213,8 @@ fn is_close(left: Value, right: Value, operands: [Value; 5]) -> bool {
     scale.is_finite() && (l - r).abs() <= tolerance * scale
 }
 
-/// Small numbers, zeros of both signs, the ends of the range, infinities, NaN, a subnormal, and some in between that look like any
-/// other. What anybody understands comes first.
+/// Small numbers, zeros of both signs, the ends of the range, infinities, NaN, a subnormal, and
+/// some in between that look like any other. What anybody understands comes first.
 fn samples(ty: Type) -> Vec<Value> {
     let most = if ty == Type::F32 {
         f64::from(f32::MAX)

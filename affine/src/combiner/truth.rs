@@ -3,7 +3,8 @@ use crate::{Expr, Type, Value};
 
 /// C's `&&` or `||` on integers: what is held becomes 0 or 1.
 ///
-/// There is no identity: an element that no update touches may be neither 0 nor 1, and one that an update touches is.
+/// There is no identity: an element that no update touches may be neither 0 nor 1, and one that an
+/// update touches is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Logical {
     /// Whether both are not 0.

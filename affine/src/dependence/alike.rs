@@ -5,7 +5,8 @@ use super::site::{Around, Site};
 use crate::IterId;
 use std::collections::HashMap;
 
-/// The accesses inside of one loop, those that do the same to the same element together, and what is known of pairs of them.
+/// The accesses inside of one loop, those that do the same to the same element together, and what
+/// is known of pairs of them.
 pub(super) struct Alike<'k> {
     /// One for each group, without the conditions around it, and how many there are in the group.
     groups: Vec<(Site<'k>, usize)>,
@@ -47,8 +48,8 @@ impl<'k> Alike<'k> {
         self.of.insert(site.order, group);
     }
 
-    /// Whether `are_apart` says that what `first` and `second` are but for conditions never meets: then they do not, either. It is not asked for
-    /// two that are like no others.
+    /// Whether `are_apart` says that what `first` and `second` are but for conditions never meets:
+    /// then they do not, either. It is not asked for two that are like no others.
     pub(super) fn are_apart(
         &mut self,
         first: &Site<'k>,

@@ -59,23 +59,26 @@ pub struct Dependence {
     pub vector: Vec<Component>,
     /// Both ends update by the same combiner: whoever may regroup updates may ignore it.
     pub is_reduction: bool,
-    /// The vector and its existence are all that there is to know: every pair of accesses that it speaks of meets for some parameters.
+    /// The vector and its existence are all that there is to know: every pair of accesses that it
+    /// speaks of meets for some parameters.
     pub is_exact: bool,
     /// Where they meet. Without one the dependence *may* exist, with one it *must*.
     pub witness: Option<Witness>,
-    /// It does not exist if none of these arrays ever falls: they are row pointers of which the accesses read neighbouring rows.
+    /// It does not exist if none of these arrays ever falls: they are row pointers of which the
+    /// accesses read neighbouring rows.
     pub unless_monotone: Vec<ArrayId>,
 }
 
 impl Dependence {
-    /// The depth of the loop whose iterations it orders: the first whose direction is not `=`. `None` when both ends are in one
-    /// iteration of all common loops.
+    /// The depth of the loop whose iterations it orders: the first whose direction is not `=`.
+    /// `None` when both ends are in one iteration of all common loops.
     pub fn carried_level(&self) -> Option<usize> {
         let mut vector = self.vector.iter();
         vector.position(|it| it.direction != Direction::Equal)
     }
 
-    /// Whether the loop at `depth` may carry it: the loops around that one may be in one iteration, and it in two.
+    /// Whether the loop at `depth` may carry it: the loops around that one may be in one iteration,
+    /// and it in two.
     pub fn may_be_carried_at(&self, depth: usize) -> bool {
         let outside = self.vector.iter().take(depth);
         let here = self.vector.get(depth);
@@ -107,14 +110,16 @@ pub struct Analyzed<'k> {
 }
 
 impl<'k> Analyzed<'k> {
-    /// Collects the accesses of `kernel`, which is taken to be a verified one. Everything else is found when it is asked for.
+    /// Collects the accesses of `kernel`, which is taken to be a verified one. Everything else is
+    /// found when it is asked for.
     pub fn new(kernel: &'k Kernel) -> Self {
         Self::of(kernel, Sites::of(kernel))
     }
 
-    /// The same of what may happen while one of these `loops` runs or between two of them: of the outermost statements in which they stand
-    /// and those between. That is all there is to know about accesses inside of the loops, and costs what these take however much else the
-    /// kernel does; which accesses there are before and behind it does not say.
+    /// The same of what may happen while one of these `loops` runs or between two of them: of the
+    /// outermost statements in which they stand and those between. That is all there is to know
+    /// about accesses inside of the loops, and costs what these take however much else the kernel
+    /// does; which accesses there are before and behind it does not say.
     pub fn around(kernel: &'k Kernel, loops: &[IterId]) -> Self {
         Self::of(kernel, Sites::around(kernel, loops))
     }
@@ -135,7 +140,8 @@ impl<'k> Analyzed<'k> {
         self.frame.kernel
     }
 
-    /// All accesses to arrays and scalars, in the order of the text and within a statement in order of evaluation.
+    /// All accesses to arrays and scalars, in the order of the text and within a statement in order
+    /// of evaluation.
     pub fn sites(&self) -> &[Site<'k>] {
         &self.sites
     }
@@ -147,7 +153,8 @@ impl<'k> Analyzed<'k> {
         levels.take(dependence.vector.len()).collect()
     }
 
-    /// How many loops are around the place where a target is made: in each of their iterations it is another one.
+    /// How many loops are around the place where a target is made: in each of their iterations it
+    /// is another one.
     pub fn home_depth(&self, target: Target) -> usize {
         self.frame.homes.get(&target).copied().unwrap_or(0)
     }
@@ -162,7 +169,8 @@ impl<'k> Analyzed<'k> {
         self.dependences_where(|source, sink| !source.writes() && !sink.writes())
     }
 
-    /// The dependences between those pairs of accesses that are wanted; each pair is asked for once, the one first in the text first.
+    /// The dependences between those pairs of accesses that are wanted; each pair is asked for
+    /// once, the one first in the text first.
     pub fn dependences_where(
         &self,
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
@@ -318,8 +326,8 @@ fn is_reduction(source: &Site<'_>, sink: &Site<'_>) -> bool {
     }
 }
 
-/// Whether an update of several places is one of elements at the same place of several arrays: only then the combiner combines what
-/// it has combined before.
+/// Whether an update of several places is one of elements at the same place of several arrays: only
+/// then the combiner combines what it has combined before.
 fn goes_together(site: &Site<'_>) -> bool {
     let Some(Node::Reduce { places, .. }) = site.node else {
         return true;

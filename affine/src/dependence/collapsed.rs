@@ -2,9 +2,10 @@
 
 use crate::AffineExpr;
 
-/// The subscripts of accesses of one array with `x floordiv m, x mod m` as `x`, where all accesses have such a pair, by one divisor, in the
-/// same two dimensions: pairs are equal exactly where what they are made of is. `None` where there is no such pair, or only numbers divide,
-/// of which everything is known anyway.
+/// The subscripts of accesses of one array with `x floordiv m, x mod m` as `x`, where all accesses
+/// have such a pair, by one divisor, in the same two dimensions: pairs are equal exactly where what
+/// they are made of is. `None` where there is no such pair, or only numbers divide, of which
+/// everything is known anyway.
 pub(super) fn uncollapsed(accesses: &[Vec<AffineExpr>]) -> Option<Vec<Vec<AffineExpr>>> {
     let mut accesses = accesses.to_vec();
     let mut is_changed = false;

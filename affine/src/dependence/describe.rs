@@ -1,5 +1,5 @@
-//! Accesses as indexing maps, for people: iterators are dimensions, what is read from other arrays are runtime variables, sizes stand by
-//! their names.
+//! Accesses as indexing maps, for people: iterators are dimensions, what is read from other arrays
+//! are runtime variables, sizes stand by their names.
 
 use super::analyzed::Analyzed;
 use super::frame::Position;
@@ -14,8 +14,9 @@ use crate::{
 /// An access as an indexing map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessMap {
-    /// The map, with bounds over the sizes: `(i){rt0} -> (rt0), domain: i in [0, n - 1], rt0 in [0, m - 1]`. With constant sizes it
-    /// is one that [`parse_map`](crate::indexing::parse_map) reads.
+    /// The map, with bounds over the sizes:
+    /// `(i){rt0} -> (rt0), domain: i in [0, n - 1], rt0 in [0, m - 1]`. With constant sizes it is
+    /// one that [`parse_map`](crate::indexing::parse_map) reads.
     pub map: String,
     /// Its runtime variables.
     pub runtime: Vec<RuntimeVariable>,
@@ -33,7 +34,8 @@ pub struct RuntimeVariable {
 }
 
 impl Analyzed<'_> {
-    /// The map of an access; `None` for scalars, for what touches all elements, and where a number leaves 64 bits.
+    /// The map of an access; `None` for scalars, for what touches all elements, and where a number
+    /// leaves 64 bits.
     pub fn access_map(&self, site: &Site<'_>) -> Option<AccessMap> {
         let Target::Array(array) = site.target else {
             return None;
@@ -92,7 +94,8 @@ impl<'a> Description<'a> {
         })
     }
 
-    /// What a subscript comes to in the loops around: those of views and of coalesced loops are quotients and remainders.
+    /// What a subscript comes to in the loops around: those of views and of coalesced loops are
+    /// quotients and remainders.
     fn folded(&self, expr: &AffineExpr) -> AffineExpr {
         let loops = self.around.iter().filter_map(|it| match it {
             Around::Level(Level::Loop(around)) => Some(*around),

@@ -30,14 +30,16 @@ pub(super) struct Frame<'k> {
     pub(super) parameters: HashMap<ScalarId, usize>,
     /// What holds of the parameters whenever the kernel runs.
     pub(super) facts: Vec<Fact>,
-    /// The arrays that some statement of the kernel changes, be it one of those that are looked at or not: a scalar that is declared in front
-    /// of them has what was read there. Found when it is first asked for.
+    /// The arrays that some statement of the kernel changes, be it one of those that are looked at
+    /// or not: a scalar that is declared in front of them has what was read there. Found when it is
+    /// first asked for.
     written: OnceCell<BTreeSet<ArrayId>>,
     /// The number of loops around the place where a target is made.
     pub(super) homes: HashMap<Target, usize>,
     /// Of each site the subscripts.
     pub(super) positions: Vec<Vec<Position<'k>>>,
-    /// The subscripts that flat ones with symbolic strides are made of, by the site: equal exactly where the flat ones are.
+    /// The subscripts that flat ones with symbolic strides are made of, by the site: equal exactly
+    /// where the flat ones are.
     pub(super) recovered: HashMap<usize, Vec<AffineExpr>>,
     /// The elements that bound each `scf.for` whose bounds are read, by the iterator.
     pub(super) rows: HashMap<IterId, [(&'k Access, AffineExpr); 2]>,
@@ -128,7 +130,8 @@ impl<'k> Frame<'k> {
         recovered
     }
 
-    /// Likewise those of arrays of several dimensions, some of which are collapsed wherever the array is accessed.
+    /// Likewise those of arrays of several dimensions, some of which are collapsed wherever the
+    /// array is accessed.
     fn uncollapsed_subscripts(&self, sites: &[Site<'k>]) -> Recovered {
         let subscripts = |site: &Site<'k>| self.positions.get(site.order).into_iter().flatten();
         let is_quotient = |it: &Position<'k>| matches!(it, Position::Affine(expr) if expr.as_quotient().is_some());
@@ -290,7 +293,8 @@ fn position<'k>(kernel: &'k Kernel, subscript: &'k Subscript) -> Position<'k> {
     }
 }
 
-/// Whether `expr` is one element and one number that is added to it, not negative, in a type in which they can only wrap below zero.
+/// Whether `expr` is one element and one number that is added to it, not negative, in a type in
+/// which they can only wrap below zero.
 fn wraps_out_of_range(kernel: &Kernel, expr: &Expr, offset: &AffineExpr) -> bool {
     let is_small = offset
         .as_constant()

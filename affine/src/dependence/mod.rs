@@ -1,9 +1,11 @@
 //! Dependences: pairs of accesses that touch one cell, in the order in which the kernel runs them.
 //!
-//! [`Analyzed`] borrows a kernel and answers what follows from its text: its [accesses](Site), their [`Dependence`]s with direction and
-//! distance vectors over the common loops, what each loop allows ([`LoopVerdict`]), and whether another order of iterations would keep all
-//! dependences ([`Analyzed::order`]). Accesses that are affine are compared exactly, as integer [sets](crate::sets); what is indirect or
-//! decided by data may happen, and the answer says so. A dependence that is said to exist has a [`Witness`].
+//! [`Analyzed`] borrows a kernel and answers what follows from its text: its [accesses](Site),
+//! their [`Dependence`]s with direction and distance vectors over the common loops, what each loop
+//! allows ([`LoopVerdict`]), and whether another order of iterations would keep all dependences
+//! ([`Analyzed::order`]). Accesses that are affine are compared exactly, as integer
+//! [sets](crate::sets); what is indirect or decided by data may happen, and the answer says so. A
+//! dependence that is said to exist has a [`Witness`].
 //!
 //! ```
 //! use strew_affine::dependence::Analyzed;

@@ -62,12 +62,15 @@ pub struct Reversal {
 const ROWS_A_PAIR: u64 = 50_000;
 
 impl<'k> Analyzed<'k> {
-    /// Of the pairs of accesses that are `wanted` and of which one writes, one that does not keep its order when each access happens at the `time`
-    /// that is given for it: a list of rows, compared lexicographically. Accesses at equal times keep the order of the text; times of one
-    /// access that are equal in two iterations that meet count as broken, since they would happen at once.
+    /// Of the pairs of accesses that are `wanted` and of which one writes, one that does not keep
+    /// its order when each access happens at the `time` that is given for it: a list of rows,
+    /// compared lexicographically. Accesses at equal times keep the order of the text; times of one
+    /// access that are equal in two iterations that meet count as broken, since they would happen
+    /// at once.
     ///
-    /// Interchange of `i` and `j` is the time `(j, i)`, skewing `(i, i + j)`, reversal `(-i)`, fusion of two loops the same leading row for
-    /// the accesses of both, tiling by 32 `(i floordiv 32, j floordiv 32, i, j)`, running in parallel no row at all for the loop.
+    /// Interchange of `i` and `j` is the time `(j, i)`, skewing `(i, i + j)`, reversal `(-i)`,
+    /// fusion of two loops the same leading row for the accesses of both, tiling by 32
+    /// `(i floordiv 32, j floordiv 32, i, j)`, running in parallel no row at all for the loop.
     pub fn order(
         &self,
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool,
@@ -76,8 +79,9 @@ impl<'k> Analyzed<'k> {
         surest(self.reversals(wanted, time))
     }
 
-    /// The same for each pair by itself, in the order of the text by targets: those that do not keep their order, or may not. A pair is looked
-    /// at when it is asked for, so what is `wanted` may depend on what was found.
+    /// The same for each pair by itself, in the order of the text by targets: those that do not
+    /// keep their order, or may not. A pair is looked at when it is asked for, so what is `wanted`
+    /// may depend on what was found.
     pub fn reversals<'s>(
         &'s self,
         wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool + 's,
@@ -90,8 +94,9 @@ impl<'k> Analyzed<'k> {
         })
     }
 
-    /// Of the pairs of accesses that are `wanted` and of which one writes, one that does not keep its order when the iterations of the loop
-    /// over `iter` happen at once: of which two iterations meet, everything around the loop being equal.
+    /// Of the pairs of accesses that are `wanted` and of which one writes, one that does not keep
+    /// its order when the iterations of the loop over `iter` happen at once: of which two
+    /// iterations meet, everything around the loop being equal.
     pub fn at_once(
         &self,
         iter: IterId,
@@ -100,8 +105,8 @@ impl<'k> Analyzed<'k> {
         self.at_once_but(iter, wanted, |_, _| false)
     }
 
-    /// The same where some pairs keep their order all the same: those of which the first access, in an earlier iteration, and the second one, in a
-    /// later iteration, are `kept`.
+    /// The same where some pairs keep their order all the same: those of which the first access, in
+    /// an earlier iteration, and the second one, in a later iteration, are `kept`.
     pub fn at_once_but(
         &self,
         iter: IterId,
@@ -125,13 +130,14 @@ impl<'k> Analyzed<'k> {
         }))
     }
 
-    /// Whether [`at_once`](Self::at_once) finds nothing: where it does, that is known from the first pair that may meet.
+    /// Whether [`at_once`](Self::at_once) finds nothing: where it does, that is known from the
+    /// first pair that may meet.
     pub fn are_apart(&self, iter: IterId, wanted: impl Fn(&Site<'k>, &Site<'k>) -> bool) -> bool {
         self.are_apart_anywhere(iter, usize::MAX, wanted)
     }
 
-    /// The same if, of the loops around, only `outer` are taken to be in one iteration: the loop could then be the next one inside of
-    /// these, and run at once there.
+    /// The same if, of the loops around, only `outer` are taken to be in one iteration: the loop
+    /// could then be the next one inside of these, and run at once there.
     pub fn are_apart_anywhere(
         &self,
         iter: IterId,
@@ -148,8 +154,8 @@ impl<'k> Analyzed<'k> {
         })
     }
 
-    /// Whether no two iterations of the loop over `iter` meet in two accesses inside of it, where they are in the same one of the `outer`
-    /// first loops of those around.
+    /// Whether no two iterations of the loop over `iter` meet in two accesses inside of it, where
+    /// they are in the same one of the `outer` first loops of those around.
     fn is_apart(&self, first: &Site<'k>, second: &Site<'k>, iter: IterId, outer: usize) -> bool {
         let at = first.depth_of(iter).unwrap_or_default();
         directions(first, second).all(|(source, sink)| {
@@ -159,7 +165,8 @@ impl<'k> Analyzed<'k> {
         })
     }
 
-    /// What is found of each of `pairs` that may be the answer to a question, in both orders, one after the other as it is asked for.
+    /// What is found of each of `pairs` that may be the answer to a question, in both orders, one
+    /// after the other as it is asked for.
     fn ask<'s>(
         &'s self,
         pairs: impl Iterator<Item = (&'s Site<'k>, &'s Site<'k>)>,
@@ -212,8 +219,9 @@ fn directions<'p, 'k>(
     [(first, second), (second, first)].into_iter().take(count)
 }
 
-/// Whether a subscript alone shows that the two meet in one iteration of the loop at `depth` or in none, where they are in one of the `outer`
-/// loops: it is the same at both ends, moves with that loop, and else with what is equal. So it is mostly, and no set is made then.
+/// Whether a subscript alone shows that the two meet in one iteration of the loop at `depth` or in
+/// none, where they are in one of the `outer` loops: it is the same at both ends, moves with that
+/// loop, and else with what is equal. So it is mostly, and no set is made then.
 fn tells_iteration(source: &Site<'_>, sink: &Site<'_>, depth: usize, outer: usize) -> bool {
     let iter = |depth| source.levels().nth(depth).and_then(Level::iter);
     let (Some(iter), Some(one), Some(other)) = (iter(depth), source.access, sink.access) else {
@@ -264,7 +272,8 @@ impl<'q, 'k> Question<'q, 'k> {
     ) -> Checked<Option<Witness>> {
         let frame = &self.analyzed.frame;
         if self.analyzed.home_depth(source.target) >= source.common_depth(sink) {
-            // They meet in one iteration of all loops around both, of which no bound has to be known to see that it keeps their order.
+            // They meet in one iteration of all loops around both, of which no bound has to be
+            // known to see that it keeps their order.
             let Some(relation) = Relation::of_meeting(frame, source, sink)? else {
                 return Ok(None);
             };
@@ -307,8 +316,8 @@ impl<'q, 'k> Question<'q, 'k> {
         Ok(None)
     }
 
-    /// A point at which the sink is in a later iteration of the loop at `depth`, and in the same one of the `outer` first ones of those
-    /// around.
+    /// A point at which the sink is in a later iteration of the loop at `depth`, and in the same
+    /// one of the `outer` first ones of those around.
     fn ask_carried(
         &mut self,
         source: &Site<'k>,

@@ -1,4 +1,5 @@
-//! The direction vectors of two accesses: signs are tried from the outermost common loop inwards, each where those before it leave points.
+//! The direction vectors of two accesses: signs are tried from the outermost common loop inwards,
+//! each where those before it leave points.
 
 use super::frame::Frame;
 use super::relation::{Checked, End, Relation};
@@ -300,7 +301,8 @@ pub(super) fn witness_of<'k>(
     )
 }
 
-/// The depth of a common forall in which each element of the target is written once at most, if both ends write.
+/// The depth of a common forall in which each element of the target is written once at most, if
+/// both ends write.
 pub(super) fn disjoint_depth(source: &Site<'_>, sink: &Site<'_>) -> Option<usize> {
     let Target::Array(array) = source.target else {
         return None;

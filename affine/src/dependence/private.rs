@@ -11,8 +11,9 @@ use std::collections::BTreeSet;
 /// What keeps the iterations of a loop from having a target of their own, if something does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
-    /// They can: each surely writes what it reads before it reads it, and nobody, not even the caller, reads what the last one leaves before
-    /// it is surely written again. A write is not sure where an index in its statement, or in a declaration that it reads, may be out of
+    /// They can: each surely writes what it reads before it reads it, and nobody, not even the
+    /// caller, reads what the last one leaves before it is surely written again. A write is not
+    /// sure where an index in its statement, or in a declaration that it reads, may be out of
     /// range, since that may be skipped.
     Private,
     /// They have, since it is made in each of them.
@@ -21,8 +22,8 @@ pub enum Privacy {
     ReadsOlder(usize),
     /// The access at this position may read what the last iteration leaves.
     ReadBehind(usize),
-    /// The caller sees what the last iteration leaves, or may do so: what the loop writes is written again behind it, but perhaps not all
-    /// of it, or not surely.
+    /// The caller sees what the last iteration leaves, or may do so: what the loop writes is
+    /// written again behind it, but perhaps not all of it, or not surely.
     IsParameter {
         /// Something writes it behind the loop.
         is_written_behind: bool,
@@ -33,8 +34,8 @@ pub enum Privacy {
 const ROWS_A_READ: u64 = 20_000;
 
 impl<'k> Analyzed<'k> {
-    /// Whether each iteration of the loop `level`, which has `depth` loops around it, can have a copy of its own of `target`, which it
-    /// touches.
+    /// Whether each iteration of the loop `level`, which has `depth` loops around it, can have a
+    /// copy of its own of `target`, which it touches.
     pub fn privacy(&self, level: Level<'k>, depth: usize, target: Target) -> Privacy {
         if self.home_depth(target) > depth {
             return Privacy::Own;
@@ -82,7 +83,8 @@ impl<'k> Analyzed<'k> {
         }
     }
 
-    /// Whether all elements that `read` reads are surely written before by `writes` in the same iteration of at least so many loops.
+    /// Whether all elements that `read` reads are surely written before by `writes` in the same
+    /// iteration of at least so many loops.
     fn is_covered<'s>(
         &'s self,
         read: &'s Site<'k>,
@@ -94,7 +96,8 @@ impl<'k> Analyzed<'k> {
         covered.unwrap_or(false)
     }
 
-    /// Whether all elements that `site` touches are surely touched by `others` in the same iteration of at least so many loops around.
+    /// Whether all elements that `site` touches are surely touched by `others` in the same
+    /// iteration of at least so many loops around.
     fn is_met<'s>(
         &'s self,
         site: &'s Site<'k>,
@@ -120,8 +123,9 @@ impl<'k> Analyzed<'k> {
         all.is_subset(&met, &mut budget)
     }
 
-    /// Whether all elements that `within`, the sites of an array in a loop with `depth` loops around it, write are surely written by those
-    /// `behind` it, in the same iteration of the loops around.
+    /// Whether all elements that `within`, the sites of an array in a loop with `depth` loops
+    /// around it, write are surely written by those `behind` it, in the same iteration of the loops
+    /// around.
     fn is_overwritten(&self, within: &[&Site<'k>], behind: &[&Site<'k>], depth: usize) -> bool {
         let mut written = within.iter().filter(|it| it.writes());
         let is_met = |it: &Site<'k>| self.is_met(it, behind.iter().copied(), depth);
@@ -133,8 +137,8 @@ impl<'k> Analyzed<'k> {
         is_before_in_all(write, read) && self.is_never_skipped(write)
     }
 
-    /// Whether no index can be out of range in the statement that `write` belongs to, or in the declarations of what it reads: nothing
-    /// would be written where one is skipped.
+    /// Whether no index can be out of range in the statement that `write` belongs to, or in the
+    /// declarations of what it reads: nothing would be written where one is skipped.
     fn is_never_skipped(&self, write: &Site<'k>) -> bool {
         let mut asked = BTreeSet::new();
         let mut statements = vec![write.node];
@@ -160,8 +164,8 @@ impl<'k> Analyzed<'k> {
         )
     }
 
-    /// The iterations of `read` that touch an element which `other` touches in the same iteration of all common loops, at least so many;
-    /// and whether `other` surely touches it.
+    /// The iterations of `read` that touch an element which `other` touches in the same iteration
+    /// of all common loops, at least so many; and whether `other` surely touches it.
     fn iterations_that_meet(
         &self,
         other: &Site<'k>,
@@ -193,7 +197,8 @@ impl<'k> Analyzed<'k> {
         );
         let is_known = relation.opaques.is_empty();
         let met = Set::new(space, relation.cases).project_out(0..of_other, budget)?;
-        // Whether the read happens decides nothing: it is covered in all iterations in which it could.
+        // Whether the read happens decides nothing: it is covered in all iterations in which it
+        // could.
         let other = Relation::of(&self.frame, other, other)?;
         let is_sure = is_known && other.is_none_or(|it| it.is_exact);
         Ok(Some((met, is_sure)))
@@ -205,8 +210,8 @@ fn is_same(one: Option<&Node>, other: Option<&Node>) -> bool {
         .is_some_and(|(one, other)| std::ptr::eq(one, other))
 }
 
-/// Whether nothing of `within`, a loop around neither, happens behind `write` and before `read` in the same iteration of the loops around
-/// `write`, all of which are around `read`.
+/// Whether nothing of `within`, a loop around neither, happens behind `write` and before `read` in
+/// the same iteration of the loops around `write`, all of which are around `read`.
 fn is_never_after(within: &[&Site<'_>], write: &Site<'_>, read: &Site<'_>) -> bool {
     let first = within.first();
     is_never_between(within, write, read)
@@ -219,8 +224,8 @@ fn is_never_between(within: &[&Site<'_>], write: &Site<'_>, read: &Site<'_>) -> 
     ends.is_none_or(|(first, last)| write.order > first.order || last.order > read.order)
 }
 
-/// Whether `write` comes before `read` and all loops and conditions around it are around `read`, too, so that it surely happens before in the
-/// same iteration; and both are to the same element.
+/// Whether `write` comes before `read` and all loops and conditions around it are around `read`,
+/// too, so that it surely happens before in the same iteration; and both are to the same element.
 fn is_before_in_all(write: &Site<'_>, read: &Site<'_>) -> bool {
     let pairs = read.around.iter().zip(&write.around);
     let common = pairs.take_while(|(left, right)| left.is_same(right));

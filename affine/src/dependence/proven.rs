@@ -11,7 +11,8 @@ use crate::{AffineExpr, Factor, Subscript, Variable};
 const ROWS: u64 = 10_000;
 
 impl<'k> Analyzed<'k> {
-    /// Whether `expr`, over parameters alone, is at least 0 in every call. `false` where nobody could tell.
+    /// Whether `expr`, over parameters alone, is at least 0 in every call. `false` where nobody
+    /// could tell.
     pub fn is_never_negative(&self, expr: &AffineExpr) -> bool {
         let mut calls = Conjunction::universe(self.frame.parameters.len());
         for fact in &self.frame.facts {
@@ -60,8 +61,8 @@ impl<'k> Analyzed<'k> {
         Ok(Some(row))
     }
 
-    /// Whether `expr`, over parameters and the iterators around `site`, is at least 0 whenever `site` happens. `false` where nobody could
-    /// tell.
+    /// Whether `expr`, over parameters and the iterators around `site`, is at least 0 whenever
+    /// `site` happens. `false` where nobody could tell.
     pub fn is_never_negative_at(&self, site: &Site<'k>, expr: &AffineExpr) -> bool {
         self.may_be_negative_at(site, expr).is_ok_and(|may| !may)
     }
@@ -72,7 +73,8 @@ impl<'k> Analyzed<'k> {
         is_possible(&relation, &[row.scaled(-1)?.offset(-1)?])
     }
 
-    /// Whether an access to an element is one inside of the array whenever it happens. `false` where nobody could tell.
+    /// Whether an access to an element is one inside of the array whenever it happens. `false`
+    /// where nobody could tell.
     pub fn stays_in_range(&self, site: &Site<'k>) -> bool {
         self.may_leave(site).is_ok_and(|may| !may)
     }

@@ -1,8 +1,9 @@
 //! The pairs of iterations in which two accesses meet, as sets.
 //!
-//! Columns are the parameters, the iterators around the source, those around the sink, and existentials: quotients, and what stands for
-//! values that are not linear or not known. Such values are never dropped: two of them are equal where the same is computed from the
-//! same, and anything else is possible.
+//! Columns are the parameters, the iterators around the source, those around the sink, and
+//! existentials: quotients, and what stands for values that are not linear or not known. Such
+//! values are never dropped: two of them are equal where the same is computed from the same, and
+//! anything else is possible.
 
 mod domain;
 mod products;
@@ -51,7 +52,8 @@ impl Value<'_> {
     }
 }
 
-/// The domains of loops and conditions multiply; with more cases than these, what is left is taken as not known.
+/// The domains of loops and conditions multiply; with more cases than these, what is left is taken
+/// as not known.
 const MOST_CASES: usize = 64;
 
 pub(super) struct Relation<'a, 'k> {
@@ -74,7 +76,8 @@ impl<'a, 'k> Relation<'a, 'k> {
         source: &'a Site<'k>,
         sink: &'a Site<'k>,
     ) -> Checked<Option<Self>> {
-        // Greatest common divisors rule most pairs out that can be ruled out, before loops are looked at.
+        // Greatest common divisors rule most pairs out that can be ruled out, before loops are
+        // looked at.
         let Some(mut relation) = Self::of_meeting(frame, source, sink)? else {
             return Ok(None);
         };
@@ -300,7 +303,8 @@ impl<'a, 'k> Relation<'a, 'k> {
         column
     }
 
-    /// Equalities of values that are the same at both ends where the common loops in `equal` are in one iteration.
+    /// Equalities of values that are the same at both ends where the common loops in `equal` are in
+    /// one iteration.
     pub(super) fn equal_values(&self, equal: &[bool]) -> Checked<Vec<Row>> {
         let is_equal = |depth: &usize| equal.get(*depth).copied().unwrap_or(false);
         let mut rows = Vec::new();
@@ -404,8 +408,9 @@ impl<'a, 'k> Relation<'a, 'k> {
         }
     }
 
-    /// What a row pointer that never falls would add: if one of the ends is in a later row for sure, its elements lie behind those of the
-    /// other. The rows are not negative then; with each comes the pointer.
+    /// What a row pointer that never falls would add: if one of the ends is in a later row for
+    /// sure, its elements lie behind those of the other. The rows are not negative then; with each
+    /// comes the pointer.
     pub(super) fn monotone(
         &mut self,
         solved: &Solved,

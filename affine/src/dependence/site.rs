@@ -105,7 +105,8 @@ pub(super) enum Around<'k> {
         conditions: &'k [Condition],
         holds: bool,
     },
-    /// A branch of a condition that is computed; without a node an operand that is not always evaluated.
+    /// A branch of a condition that is computed; without a node an operand that is not always
+    /// evaluated.
     Data(Option<&'k Node>, bool),
 }
 
@@ -172,12 +173,14 @@ impl<'k> Site<'k> {
         self.levels().position(|it| it.iter() == Some(iter))
     }
 
-    /// Whether this is an array, not a scalar, and no subscripts say where: what a forall merges into its targets.
+    /// Whether this is an array, not a scalar, and no subscripts say where: what a forall merges
+    /// into its targets.
     pub(super) fn is_merge(&self) -> bool {
         self.access.is_none() && matches!(self.target, Target::Array(_))
     }
 
-    /// Whether the same loops and conditions are around both: wherever one happens, so does the other.
+    /// Whether the same loops and conditions are around both: wherever one happens, so does the
+    /// other.
     pub fn is_beside(&self, other: &Self) -> bool {
         let mut pairs = self.around.iter().zip(&other.around);
         self.around.len() == other.around.len() && pairs.all(|(one, other)| one.is_same(other))
@@ -376,7 +379,8 @@ impl<'k> Walk<'k> {
         }
     }
 
-    /// The reads of an expression in order of evaluation; `may_not` happen, where something decides that.
+    /// The reads of an expression in order of evaluation; `may_not` happen, where something decides
+    /// that.
     fn reads(&mut self, expr: &'k Expr, may_not: bool) {
         match expr {
             Expr::Load(access) => {
@@ -404,7 +408,8 @@ impl<'k> Walk<'k> {
         }
     }
 
-    /// A scalar is read where its statement, loop, condition or the value that is returned stands: expressions have no place.
+    /// A scalar is read where its statement, loop, condition or the value that is returned stands:
+    /// expressions have no place.
     fn span_of_read(&self, local: LocalId) -> Span {
         match self.node {
             Some(

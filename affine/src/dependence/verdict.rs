@@ -16,10 +16,11 @@ pub enum Parallelism {
     Yes,
     /// They may: where they meet, which is in these arrays, they [mark](crate::marks) elements.
     Marks(Vec<ArrayId>),
-    /// They may where this holds, which is computed before the loop: elements that they mark are not what they look for then.
+    /// They may where this holds, which is computed before the loop: elements that they mark are
+    /// not what they look for then.
     MarksIf(Box<Expr>),
-    /// They may in parts, once it is counted how often each part moves these: all that they meet in is
-    /// [counters that hand out tickets](crate::tickets) and what these say.
+    /// They may in parts, once it is counted how often each part moves these: all that they meet in
+    /// is [counters that hand out tickets](crate::tickets) and what these say.
     Tickets(Vec<Target>),
     /// They may if updates of these may be regrouped.
     Reduction(Vec<Target>),
@@ -41,9 +42,9 @@ pub struct LoopVerdict<'k> {
 }
 
 impl<'k> Analyzed<'k> {
-    /// For each loop of the kernel, in the order of the text, what the `dependences` allow, which are those that
-    /// [`Analyzed::dependences`] gave. Scalars and local arrays that each iteration sets before it reads them do not count where
-    /// nothing behind the loop reads them.
+    /// For each loop of the kernel, in the order of the text, what the `dependences` allow, which
+    /// are those that [`Analyzed::dependences`] gave. Scalars and local arrays that each iteration
+    /// sets before it reads them do not count where nothing behind the loop reads them.
     pub fn verdicts(&self, dependences: &[Dependence]) -> Vec<LoopVerdict<'k>> {
         let mut levels = Vec::new();
         collect(&self.kernel().body, 0, &mut levels);
@@ -120,8 +121,9 @@ impl<'k> Analyzed<'k> {
             .then(|| tickets.dispensers().iter().map(|it| it.target).collect())
     }
 
-    /// The row pointers that must never fall for the iterations of the loop over `iter` to be apart; `None` where they may meet whatever
-    /// these do, and where they never do. What each iteration can have of its own does not count.
+    /// The row pointers that must never fall for the iterations of the loop over `iter` to be
+    /// apart; `None` where they may meet whatever these do, and where they never do. What each
+    /// iteration can have of its own does not count.
     pub fn apart_where_rising(&self, iter: IterId) -> Option<Vec<ArrayId>> {
         let mut levels = Vec::new();
         collect(&self.kernel().body, 0, &mut levels);
@@ -137,7 +139,8 @@ impl<'k> Analyzed<'k> {
         (!pointers.is_empty()).then_some(pointers)
     }
 
-    /// The dependences that iterations of the loop carry, but for those on what each of them can have of its own, with their positions.
+    /// The dependences that iterations of the loop carry, but for those on what each of them can
+    /// have of its own, with their positions.
     fn tying<'d>(
         &self,
         level: Level<'k>,

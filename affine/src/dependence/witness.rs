@@ -1,4 +1,5 @@
-//! Witnesses: parameters and two iterations in which accesses meet, each checked against the kernel itself.
+//! Witnesses: parameters and two iterations in which accesses meet, each checked against the kernel
+//! itself.
 
 use super::frame::Frame;
 use super::site::{Around, Level, Site, Target};
@@ -18,14 +19,17 @@ pub enum Contents {
     Positions,
 }
 
-/// Two iterations that meet in a cell when a kernel runs with these parameters and contents of arrays.
+/// Two iterations that meet in a cell when a kernel runs with these parameters and contents of
+/// arrays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// The scalar parameters that are integers, by name, in the order of their declaration. Floats are 1.
+    /// The scalar parameters that are integers, by name, in the order of their declaration. Floats
+    /// are 1.
     pub parameters: Vec<(String, i64)>,
     /// What the arrays hold at first.
     pub contents: Contents,
-    /// The iteration that comes first: the iterators of the loops around the access, outermost first.
+    /// The iteration that comes first: the iterators of the loops around the access, outermost
+    /// first.
     pub source: Vec<(String, i64)>,
     /// The iteration that comes second, or the same one.
     pub sink: Vec<(String, i64)>,
@@ -86,8 +90,9 @@ fn assignments(values: &[(String, i64)]) -> String {
 }
 
 impl Witness {
-    /// The witness, if both accesses happen there and touch one cell: what is found in relations that leave something open need not.
-    /// The array may be longer than these parameters say, where its length is one of its own.
+    /// The witness, if both accesses happen there and touch one cell: what is found in relations
+    /// that leave something open need not. The array may be longer than these parameters say, where
+    /// its length is one of its own.
     pub(super) fn checked(
         frame: &Frame<'_>,
         ends: [&Site<'_>; 2],
@@ -156,7 +161,8 @@ impl Witness {
     }
 }
 
-/// These parameters with the length of a flat array raised so that it has all elements that are accessed in both iterations.
+/// These parameters with the length of a flat array raised so that it has all elements that are
+/// accessed in both iterations.
 fn with_room(
     frame: &Frame<'_>,
     ends: [&Site<'_>; 2],

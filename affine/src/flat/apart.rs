@@ -1,4 +1,5 @@
-//! Flat subscripts taken apart into one for each dimension, and what keeps those within the dimensions' sizes.
+//! Flat subscripts taken apart into one for each dimension, and what keeps those within the
+//! dimensions' sizes.
 
 use super::sizes::{divided, parted, product};
 use crate::visit::Loop;
@@ -7,8 +8,8 @@ use crate::{AffineExpr, Bound, Condition, Overflow, Relation, Variable};
 /// More ways to take a subscript apart are not tried.
 const MOST_CANDIDATES: usize = 256;
 
-/// The ways to take `flat` apart. Each of the terms that are added to all iterators may be meant for all dimensions, or for some inner
-/// ones: in `m - 1 - j` the row length `m` is no row.
+/// The ways to take `flat` apart. Each of the terms that are added to all iterators may be meant
+/// for all dimensions, or for some inner ones: in `m - 1 - j` the row length `m` is no row.
 pub(super) fn candidates(
     flat: &AffineExpr,
     inner: &[AffineExpr],
@@ -83,8 +84,8 @@ pub(super) fn taken_apart(
     Ok(subscripts)
 }
 
-/// What has to hold so that all but the first of `subscripts` stay within the sizes `inner` in these loops; `None` if nothing could be
-/// said about that beforehand, or if it cannot hold.
+/// What has to hold so that all but the first of `subscripts` stay within the sizes `inner` in
+/// these loops; `None` if nothing could be said about that beforehand, or if it cannot hold.
 pub(super) fn stay_within(
     subscripts: &[AffineExpr],
     inner: &[AffineExpr],
@@ -134,8 +135,8 @@ fn is_implied(expr: &AffineExpr, loops: &[Loop<'_>]) -> Result<bool, Overflow> {
     Ok(false)
 }
 
-/// The greatest value of `expr` in these loops, over parameters, or something above it. Innermost iterators go first, so that what
-/// bounds share with the rest cancels.
+/// The greatest value of `expr` in these loops, over parameters, or something above it. Innermost
+/// iterators go first, so that what bounds share with the rest cancels.
 pub(super) fn extreme(
     expr: &AffineExpr,
     loops: &[Loop<'_>],
@@ -157,7 +158,8 @@ pub(super) fn extreme(
     Ok(expr.is_over_parameters().then_some(expr))
 }
 
-/// The value of a loop's iterator that nothing exceeds, or that nothing falls below: of several alternatives any will do.
+/// The value of a loop's iterator that nothing exceeds, or that nothing falls below: of several
+/// alternatives any will do.
 fn last_value(around: &Loop<'_>, greatest: bool) -> Result<Option<AffineExpr>, Overflow> {
     let first = |bound: &Bound| bound.0.first().cloned();
     match (around, greatest) {

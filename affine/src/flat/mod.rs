@@ -1,14 +1,19 @@
-//! The shape that flat subscripts show: `a[(i * n + j) * m + k]` is `a[i][j][k]` with rows of `n` times `m` elements.
+//! The shape that flat subscripts show: `a[(i * n + j) * m + k]` is `a[i][j][k]` with rows of `n`
+//! times `m` elements.
 //!
-//! The factors that iterators are multiplied by are the strides of the dimensions. Where each divides the next, their quotients are
-//! the sizes of the dimensions, and dividing a subscript by the strides, the largest first, gives a subscript for each dimension. That
-//! is the shape that was meant where the inner subscripts stay within their sizes: two flat subscripts are then equal if, and only
-//! if, all subscripts are. What has to hold for that comes as [`Condition`]s over the parameters.
+//! The factors that iterators are multiplied by are the strides of the dimensions. Where each
+//! divides the next, their quotients are the sizes of the dimensions, and dividing a subscript by
+//! the strides, the largest first, gives a subscript for each dimension. That is the shape that was
+//! meant where the inner subscripts stay within their sizes: two flat subscripts are then equal if,
+//! and only if, all subscripts are. What has to hold for that comes as [`Condition`]s over the
+//! parameters.
 //!
-//! What is added to all subscripts alike moves every access and says nothing about rows: in `a[i * m + j + 1]`, and in `a[i * m - j]`,
-//! whose rows run backwards, the shape is that of the array from its first accessed element on.
+//! What is added to all subscripts alike moves every access and says nothing about rows: in
+//! `a[i * m + j + 1]`, and in `a[i * m - j]`, whose rows run backwards, the shape is that of the
+//! array from its first accessed element on.
 //!
-//! After Grosser, Ramanujam, Pouchet, Sadayappan, Pop: *Optimistic Delinearization of Parametrically Sized Arrays* (ICS 2015).
+//! After Grosser, Ramanujam, Pouchet, Sadayappan, Pop: *Optimistic Delinearization of
+//! Parametrically Sized Arrays* (ICS 2015).
 
 mod apart;
 mod sizes;
@@ -21,20 +26,23 @@ use sizes::inner_sizes;
 /// A shape of a one-dimensional array in which its accesses are understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The sizes of all dimensions but the outermost, over parameters, outermost first; at least one, none of them constant.
+    /// The sizes of all dimensions but the outermost, over parameters, outermost first; at least
+    /// one, none of them constant.
     pub inner: Vec<AffineExpr>,
     /// The flat subscript of the element that has the subscripts `[0, …]`, over parameters.
     pub origin: AffineExpr,
-    /// The subscripts of each access, in the order of [`accesses`], outermost first; one more than there are inner sizes.
+    /// The subscripts of each access, in the order of [`accesses`], outermost first; one more than
+    /// there are inner sizes.
     pub subscripts: Vec<Vec<AffineExpr>>,
-    /// What has to hold so that the inner subscripts stay within their sizes, but for what always does.
+    /// What has to hold so that the inner subscripts stay within their sizes, but for what always
+    /// does.
     pub conditions: Vec<Condition>,
 }
 
 /// The shape that the accesses of `array` show together.
 ///
-/// `None` where the array has several dimensions already, where a subscript is computed, where no stride is symbolic, or where the
-/// accesses do not agree.
+/// `None` where the array has several dimensions already, where a subscript is computed, where no
+/// stride is symbolic, or where the accesses do not agree.
 ///
 /// # Errors
 /// A coefficient leaves 64 bits.
@@ -64,7 +72,8 @@ pub fn shape_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Shape>, Overfl
 
 /// The shape of `array` in which its inner dimensions have these sizes, from its first element on.
 ///
-/// `None` where the array has several dimensions already, where a subscript is computed, or where a subscript could not be taken apart.
+/// `None` where the array has several dimensions already, where a subscript is computed, or where a
+/// subscript could not be taken apart.
 ///
 /// # Errors
 /// A coefficient leaves 64 bits.
@@ -98,7 +107,8 @@ fn flat_subscripts<'s, 'k>(
 /// More accesses are not asked where the shape may begin.
 const MOST_ORIGINS: usize = 8;
 
-/// Where the shape may begin: with the array, or with the least subscripts that are accessed, of all accesses or of one.
+/// Where the shape may begin: with the array, or with the least subscripts that are accessed, of
+/// all accesses or of one.
 fn origins(flat: &[Flat<'_, '_>], inner: &[AffineExpr]) -> Result<Vec<AffineExpr>, Overflow> {
     let mut corners: Vec<Vec<AffineExpr>> = Vec::new();
     for (subscript, loops) in flat {
@@ -180,8 +190,9 @@ fn shape_of_rows(
     Ok(Some(shape))
 }
 
-/// What has to hold so that the flat subscripts of these arrays are made of those of the shapes that they show: conditions over
-/// parameters, which whoever runs the kernel can look at. None where no shape is shown or nothing is left to be asked.
+/// What has to hold so that the flat subscripts of these arrays are made of those of the shapes
+/// that they show: conditions over parameters, which whoever runs the kernel can look at. None
+/// where no shape is shown or nothing is left to be asked.
 pub fn conditions_of(kernel: &Kernel, arrays: impl IntoIterator<Item = ArrayId>) -> Vec<Condition> {
     let shapes = arrays
         .into_iter()
@@ -195,8 +206,9 @@ pub fn conditions_of(kernel: &Kernel, arrays: impl IntoIterator<Item = ArrayId>)
     all
 }
 
-/// The sizes of all dimensions that the accesses of `array` show from its first element on, over parameters, outermost first: of the
-/// outermost one so many rows as are accessed. `None` where no shape is shown, or where it is not known how many rows are accessed.
+/// The sizes of all dimensions that the accesses of `array` show from its first element on, over
+/// parameters, outermost first: of the outermost one so many rows as are accessed. `None` where no
+/// shape is shown, or where it is not known how many rows are accessed.
 ///
 /// # Errors
 /// A coefficient leaves 64 bits.
@@ -466,7 +478,8 @@ mod tests {
         }
     }
 
-    /// Brute force: within the conditions, the subscripts are those of one element in each row-major shape.
+    /// Brute force: within the conditions, the subscripts are those of one element in each
+    /// row-major shape.
     #[test]
     fn subscripts_name_the_same_elements() {
         for body in [

@@ -1,4 +1,5 @@
-//! The sizes of inner dimensions that flat subscripts show: quotients of the strides of iterators, as polynomials.
+//! The sizes of inner dimensions that flat subscripts show: quotients of the strides of iterators,
+//! as polynomials.
 
 use crate::{AffineExpr, Factor, Overflow, Term};
 use std::collections::BTreeMap;
@@ -37,7 +38,8 @@ pub(super) fn inner_sizes<'e>(
     Ok(Some(sizes).filter(|sizes| !sizes.is_empty()))
 }
 
-/// What iterators are multiplied by, each positive as far as its first coefficient says. `None` where two are multiplied.
+/// What iterators are multiplied by, each positive as far as its first coefficient says. `None`
+/// where two are multiplied.
 fn strides_of(subscript: &AffineExpr) -> Result<Option<Vec<AffineExpr>>, Overflow> {
     let mut strides: BTreeMap<&[Factor], AffineExpr> = BTreeMap::new();
     let parts: Vec<_> = subscript.terms().iter().map(parted).collect();
@@ -82,8 +84,8 @@ fn degree(expr: &AffineExpr) -> usize {
     leading(expr).map_or(0, |term| term.factors.len())
 }
 
-/// The term that division begins with: of the most factors, and the last of those in the order of factors. What two terms are to each
-/// other they are too after being multiplied by the same.
+/// The term that division begins with: of the most factors, and the last of those in the order of
+/// factors. What two terms are to each other they are too after being multiplied by the same.
 fn leading(expr: &AffineExpr) -> Option<Term> {
     let constant = Term {
         factors: Vec::new(),

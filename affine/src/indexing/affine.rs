@@ -1,16 +1,20 @@
-//! The one way between [`AffineExpr`], which kernels are made of, and [`IndexExpr`], which maps are made of.
+//! The one way between [`AffineExpr`], which kernels are made of, and [`IndexExpr`], which maps are
+//! made of.
 //!
-//! They stay two types because equality means two things. An [`AffineExpr`] is a polynomial in canonical form over the iterators and
-//! parameters of one kernel: expressions that are equal as polynomials *are* equal, which verification, caching of common parts and
-//! every transform rely on, and a `floordiv` of it has a positive divisor. An [`IndexExpr`] is what somebody wrote: it is printed as it
-//! was read until it is simplified, its divisors may have any sign, it has minima and maxima, and whether two of them are equal depends
-//! on the bounds of their map. One type for both would either lose what was written or have no canonical form.
+//! They stay two types because equality means two things. An [`AffineExpr`] is a polynomial in
+//! canonical form over the iterators and parameters of one kernel: expressions that are equal as
+//! polynomials *are* equal, which verification, caching of common parts and every transform rely
+//! on, and a `floordiv` of it has a positive divisor. An [`IndexExpr`] is what somebody wrote: it
+//! is printed as it was read until it is simplified, its divisors may have any sign, it has minima
+//! and maxima, and whether two of them are equal depends on the bounds of their map. One type for
+//! both would either lose what was written or have no canonical form.
 
 use super::{IndexExpr, IndexingError, Variable, VariableKind, delinearize_index, linearize_index};
 use crate::{AffineExpr, Factor};
 
 impl IndexExpr {
-    /// An affine expression of a kernel over the variables that `variable_of` gives for its iterators and parameters.
+    /// An affine expression of a kernel over the variables that `variable_of` gives for its
+    /// iterators and parameters.
     ///
     /// # Errors
     /// A constant leaves 64 bits, or a divisor is zero.
@@ -29,8 +33,9 @@ impl IndexExpr {
         )
     }
 
-    /// The expression as one of a kernel, over what `expr_of` gives for its variables; `None` where it has minima or maxima, a divisor
-    /// that is no positive number and not made of parameters alone, or a number that leaves 64 bits.
+    /// The expression as one of a kernel, over what `expr_of` gives for its variables; `None` where
+    /// it has minima or maxima, a divisor that is no positive number and not made of parameters
+    /// alone, or a number that leaves 64 bits.
     pub fn to_affine(
         &self,
         expr_of: &impl Fn(Variable) -> Option<AffineExpr>,
@@ -60,11 +65,13 @@ impl IndexExpr {
     }
 }
 
-/// The operations of [`linearize_index`] and [`delinearize_index`] on expressions of a kernel. Kernel text writes them as maps do.
+/// The operations of [`linearize_index`] and [`delinearize_index`] on expressions of a kernel.
+/// Kernel text writes them as maps do.
 impl AffineExpr {
-    /// The linear index of `indices` in dimensions of the sizes `basis`, outermost first. Indices that come from one linear index by the
-    /// same basis, or by one that this is the head or the tail of, are taken back to it. `None` when there are more or fewer sizes than
-    /// indices, or a coefficient leaves 64 bits.
+    /// The linear index of `indices` in dimensions of the sizes `basis`, outermost first. Indices
+    /// that come from one linear index by the same basis, or by one that this is the head or the
+    /// tail of, are taken back to it. `None` when there are more or fewer sizes than indices, or a
+    /// coefficient leaves 64 bits.
     pub fn linearize_index(indices: &[Self], basis: &[Self]) -> Option<Self> {
         let dimensions = Dimensions::of(indices.iter().chain(basis));
         let all = |exprs: &[Self]| -> Result<Vec<_>, _> {
@@ -74,9 +81,9 @@ impl AffineExpr {
         Some(dimensions.affine(&linear.ok()?)?.folded(&[]))
     }
 
-    /// The indices of the linear index `self` in dimensions of the sizes `basis`, outermost first; the outermost one takes what is left.
-    /// `None` when a size but the outermost is a constant and not positive or is not made of parameters alone, or a coefficient leaves 64
-    /// bits.
+    /// The indices of the linear index `self` in dimensions of the sizes `basis`, outermost first;
+    /// the outermost one takes what is left. `None` when a size but the outermost is a constant and
+    /// not positive or is not made of parameters alone, or a coefficient leaves 64 bits.
     ///
     /// ```
     /// # use strew_affine::{text, visit, Subscript};

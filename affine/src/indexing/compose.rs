@@ -2,13 +2,14 @@ use super::{Declaration, IndexExpr, IndexingError, IndexingMap, Variable, Variab
 use std::collections::HashSet;
 
 impl IndexingMap {
-    /// The map that applies `self` and then `second` to the results. Its range variables are those of `second` followed by
-    /// those of `self`, and so are its runtime variables. Its domain is where `self` is defined and `second` is defined on the
-    /// results. It is not simplified.
+    /// The map that applies `self` and then `second` to the results. Its range variables are those
+    /// of `second` followed by those of `self`, and so are its runtime variables. Its domain is
+    /// where `self` is defined and `second` is defined on the results. It is not simplified.
     ///
     /// # Errors
-    /// `second` has another number of dimensions than `self` has results; a constant leaves 64 bits, a divisor becomes zero where the
-    /// composition may be defined; the composition is too deep or too large.
+    /// `second` has another number of dimensions than `self` has results; a constant leaves 64
+    /// bits, a divisor becomes zero where the composition may be defined; the composition is too
+    /// deep or too large.
     pub fn then(&self, second: &Self) -> Result<Self, IndexingError> {
         if self.known_empty || second.known_empty {
             return Ok(Self::known_empty());

@@ -1,11 +1,12 @@
 //! Linear and multi-dimensional indices: `linearize_index` and `delinearize_index`.
 //!
-//! A *basis* lists the sizes of dimensions, outermost first. The index `(i, j, k)` in sizes `(l, n, m)` has the linear index
-//! `(i * n + j) * m + k`: the size of the outermost dimension is never used, and may be unknown. Sizes are constants or symbols.
+//! A *basis* lists the sizes of dimensions, outermost first. The index `(i, j, k)` in sizes
+//! `(l, n, m)` has the linear index `(i * n + j) * m + k`: the size of the outermost dimension is
+//! never used, and may be unknown. Sizes are constants or symbols.
 //!
-//! Both operations are written out as sums, quotients and remainders, and the simplifier of maps folds what meets: a
-//! delinearization that is linearized again by the same basis, or by its innermost sizes, and a linearization whose indices
-//! the domain keeps in bounds.
+//! Both operations are written out as sums, quotients and remainders, and the simplifier of maps
+//! folds what meets: a delinearization that is linearized again by the same basis, or by its
+//! innermost sizes, and a linearization whose indices the domain keeps in bounds.
 
 use super::{IndexExpr, IndexingError};
 
@@ -29,8 +30,8 @@ pub fn linearize_index(indices: &[IndexExpr], basis: &[IndexExpr]) -> Checked<In
     Ok(linear)
 }
 
-/// The indices of the linear index `linear` in dimensions of the sizes `basis`, outermost first. The outermost one takes what is
-/// left, also beyond its size.
+/// The indices of the linear index `linear` in dimensions of the sizes `basis`, outermost first.
+/// The outermost one takes what is left, also beyond its size.
 ///
 /// # Errors
 /// A size other than the outermost is zero, or a constant leaves 64 bits.
@@ -98,7 +99,8 @@ mod tests {
     fn equal_tails_of_bases_cancel() -> Checked<()> {
         let linear = IndexExpr::dimension(0);
         let indices = delinearize_index(&linear, &symbols(3))?;
-        // The two innermost sizes are the same: what is linearized is the remainder by neither of them.
+        // The two innermost sizes are the same: what is linearized is the remainder by neither of
+        // them.
         let inner = linearize_index(&indices[1..], &symbols(3)[1..])?;
         let outer = indices[0].times(&IndexExpr::product(symbols(3).split_off(1))?)?;
         assert_eq!(simplified(vec![inner.plus(&outer)?], 1000), "d0");
@@ -178,8 +180,8 @@ mod tests {
         assert_ne!(indices(map), dimensions);
     }
 
-    /// The slice of a collapsed tensor of the proposal for `delinearize_index`: `tensor<10x10x100xf32>` collapsed to
-    /// `tensor<100x100xf32>`, ten rows from `iv`.
+    /// The slice of a collapsed tensor of the proposal for `delinearize_index`:
+    /// `tensor<10x10x100xf32>` collapsed to `tensor<100x100xf32>`, ten rows from `iv`.
     #[test]
     fn slice_of_a_collapsed_tensor() {
         let tile = parse_map(
@@ -200,7 +202,8 @@ mod tests {
             slice.to_string(),
             "(iv, row, column) -> (iv, row, column), domain: iv in [0, 9], row in [0, 9], column in [0, 99]"
         );
-        // Tiles that do not begin with a row of the source: the rows are taken one by one, as the proposal's loop does.
+        // Tiles that do not begin with a row of the source: the rows are taken one by one, as the
+        // proposal's loop does.
         let odd = parse_map(
             "(iv, row, column) -> (iv * 4 + row, column), domain: iv in [0, 24], row in [0, 3], column in [0, 99]",
         );
@@ -232,7 +235,8 @@ mod text_tests {
         );
     }
 
-    /// The proposal's loop: row `linear_idx` of the tile at `iv` is taken out of `tensor<10x10x100xf32>`.
+    /// The proposal's loop: row `linear_idx` of the tile at `iv` is taken out of
+    /// `tensor<10x10x100xf32>`.
     #[test]
     fn rfc_slice_of_a_collapsed_tensor() {
         let slice = map(
@@ -244,7 +248,8 @@ mod text_tests {
         );
     }
 
-    /// The discussion's chain: an induction variable is delinearized, and linearized again by the same basis.
+    /// The discussion's chain: an induction variable is delinearized, and linearized again by the
+    /// same basis.
     #[test]
     fn rfc_linearization_of_a_delinearization_is_no_op() {
         folds(

@@ -21,7 +21,8 @@ pub enum IndexingError {
     /// A variable occurs that the map does not declare.
     #[error("the map has no variable `{}`", .0.default_name())]
     Undeclared(Variable),
-    /// Another number of values than there are variables, or of results than the second map has dimensions.
+    /// Another number of values than there are variables, or of results than the second map has
+    /// dimensions.
     #[error("{found} values are given for {expected}")]
     WrongCount {
         /// How many are needed.
@@ -29,8 +30,8 @@ pub enum IndexingError {
         /// How many there are.
         found: usize,
     },
-    /// The map takes several points to one, two of which are these; or its inverse cannot be written with division and remainder, or
-    /// was not found.
+    /// The map takes several points to one, two of which are these; or its inverse cannot be
+    /// written with division and remainder, or was not found.
     #[error("not invertible")]
     NotInvertible(Option<Box<Clash>>),
 }

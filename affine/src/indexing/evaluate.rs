@@ -56,10 +56,12 @@ fn multiply(left: i128, right: i128) -> Result<i128, IndexingError> {
 }
 
 impl IndexingMap {
-    /// The results at a point, which has a value for each of [`IndexingMap::variables`]; `None` outside of the domain.
+    /// The results at a point, which has a value for each of [`IndexingMap::variables`]; `None`
+    /// outside of the domain.
     ///
     /// # Errors
-    /// There are more or fewer values than variables; a result or a constrained value leaves 64 bits, or a divisor is zero.
+    /// There are more or fewer values than variables; a result or a constrained value leaves 64
+    /// bits, or a divisor is zero.
     pub fn evaluate(&self, point: &[i64]) -> Result<Option<Vec<i64>>, IndexingError> {
         if !self.contains(point)? {
             return Ok(None);
@@ -69,11 +71,12 @@ impl IndexingMap {
         results.collect::<Result<_, _>>().map(Some)
     }
 
-    /// Whether a point, which has a value for each of [`IndexingMap::variables`], is in the domain. It is not when one constraint
-    /// does not hold, even if another one has no value.
+    /// Whether a point, which has a value for each of [`IndexingMap::variables`], is in the domain.
+    /// It is not when one constraint does not hold, even if another one has no value.
     ///
     /// # Errors
-    /// There are more or fewer values than variables; a constrained value leaves 64 bits, or a divisor is zero.
+    /// There are more or fewer values than variables; a constrained value leaves 64 bits, or a
+    /// divisor is zero.
     pub fn contains(&self, point: &[i64]) -> Result<bool, IndexingError> {
         if self.known_empty {
             return Ok(false);
@@ -93,7 +96,8 @@ impl IndexingMap {
             return Ok(false);
         }
         let value_of = |variable| point.get(self.slot(variable)).copied().unwrap_or(0);
-        // Whatever its order, a constraint that does not hold settles it, and one without a value only if no other does.
+        // Whatever its order, a constraint that does not hold settles it, and one without a value
+        // only if no other does.
         let mut answer = Ok(true);
         for constraint in &self.constraints {
             match constraint.expr.wide_value(&value_of) {

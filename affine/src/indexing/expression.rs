@@ -5,8 +5,9 @@ pub const MAX_DEPTH: usize = 100;
 
 /// A quasi-affine integer expression over the variables of an [`IndexingMap`](super::IndexingMap).
 ///
-/// It keeps the form in which it was written, but for constants, which are folded, and sums of sums, which are one sum. The
-/// derived order is the one in which operands are printed: variables, products, divisions, remainders, minima, maxima.
+/// It keeps the form in which it was written, but for constants, which are folded, and sums of
+/// sums, which are one sum. The derived order is the one in which operands are printed: variables,
+/// products, divisions, remainders, minima, maxima.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IndexExpr {
     /// A constant.
@@ -32,7 +33,8 @@ pub enum IndexExpr {
 /// A sum of scaled expressions and a constant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sum {
-    /// Not empty; a single one is scaled, or there is a constant. None is itself a sum, unless it is scaled.
+    /// Not empty; a single one is scaled, or there is a constant. None is itself a sum, unless it
+    /// is scaled.
     pub(super) terms: Vec<IndexTerm>,
     pub(super) constant: i64,
 }
@@ -120,7 +122,8 @@ impl IndexExpr {
         }
     }
 
-    /// The scaled expressions whose sum it is, and the constant that is added to them: itself when it is no sum.
+    /// The scaled expressions whose sum it is, and the constant that is added to them: itself when
+    /// it is no sum.
     pub fn terms(&self) -> (Vec<(&Self, i64)>, i64) {
         match self {
             Self::Constant(value) => (Vec::new(), *value),
@@ -133,7 +136,8 @@ impl IndexExpr {
         }
     }
 
-    /// The sum of `terms` and `constant`; sums among the terms become part of it where they are not scaled.
+    /// The sum of `terms` and `constant`; sums among the terms become part of it where they are not
+    /// scaled.
     ///
     /// # Errors
     /// A coefficient or the constant leaves 64 bits.
@@ -409,7 +413,8 @@ impl Sum {
         }
     }
 
-    /// The nodes of the sum itself: operators, coefficients and the constant, and a sign that no order of the terms saves.
+    /// The nodes of the sum itself: operators, coefficients and the constant, and a sign that no
+    /// order of the terms saves.
     fn operator_nodes(&self) -> usize {
         let scaled = self
             .terms

@@ -8,8 +8,9 @@ use crate::{Access, AffineExpr, Bound, Factor, IterId, Kernel, Overflow, Subscri
 const CONSTRAINTS: usize = 8;
 
 impl AffineExpr {
-    /// The expression in fewer divisions and remainders, if the simplifier of maps finds some: equal wherever all of the loops `loops` are
-    /// in an iteration and every divisor is positive, as it is wherever the expression has a value.
+    /// The expression in fewer divisions and remainders, if the simplifier of maps finds some:
+    /// equal wherever all of the loops `loops` are in an iteration and every divisor is positive,
+    /// as it is wherever the expression has a value.
     ///
     /// No new number is divided: who knows that no numerator leaves 64 bits knows it of the result.
     ///
@@ -41,9 +42,10 @@ impl AffineExpr {
 }
 
 impl Access {
-    /// The number of the element, row by row, if that takes fewer divisions than the subscripts, all of them affine, do: that of
-    /// `x[c floordiv 3, c mod 3]` is `c` where rows have three elements. Sums and products in it may leave 64 bits, which changes nothing where the
-    /// array has room in memory; numerators are those of the subscripts.
+    /// The number of the element, row by row, if that takes fewer divisions than the subscripts,
+    /// all of them affine, do: that of `x[c floordiv 3, c mod 3]` is `c` where rows have three
+    /// elements. Sums and products in it may leave 64 bits, which changes nothing where the array
+    /// has room in memory; numerators are those of the subscripts.
     ///
     /// The access stands in `loops`.
     pub fn in_fewer_divisions(&self, kernel: &Kernel, loops: &[Loop<'_>]) -> Option<AffineExpr> {
@@ -59,8 +61,9 @@ impl Access {
         (folded != number).then_some(folded)
     }
 
-    /// How many elements lie between that of a turn of the loop over `iter` and that of the next one, where subscripts divide the iterator and
-    /// the number of the element, row by row, does not: that of `x[i floordiv 3, i mod 3]` goes on by one where rows have three elements.
+    /// How many elements lie between that of a turn of the loop over `iter` and that of the next
+    /// one, where subscripts divide the iterator and the number of the element, row by row, does
+    /// not: that of `x[i floordiv 3, i mod 3]` goes on by one where rows have three elements.
     pub fn step_through_rows(&self, kernel: &Kernel, iter: IterId) -> Option<i64> {
         let is_divided = |it: &Subscript| match it {
             Subscript::Affine(expr) => {
@@ -77,7 +80,8 @@ impl Access {
     }
 }
 
-/// Quotients and remainders of one division put together: most expressions need no more than that, and it takes a fiftieth of the time.
+/// Quotients and remainders of one division put together: most expressions need no more than that,
+/// and it takes a fiftieth of the time.
 fn recombined(expr: &AffineExpr) -> Result<AffineExpr, Overflow> {
     for term in expr.terms() {
         for (position, factor) in term.factors.iter().enumerate() {
@@ -115,7 +119,8 @@ struct Division {
 }
 
 impl Division {
-    /// `(x floordiv d) * d + x mod d = x`, and, that divided by `b`, `(x floordiv (a * b)) * a + (x mod (a * b)) floordiv b = x floordiv b`.
+    /// `(x floordiv d) * d + x mod d = x`, and, that divided by `b`,
+    /// `(x floordiv (a * b)) * a + (x mod (a * b)) floordiv b = x floordiv b`.
     fn of(remainder: &Factor) -> Result<Option<Self>, Overflow> {
         let (numerator, by, divisor) = match remainder {
             Factor::Mod(numerator, by) => (&**numerator, &**by, 1),
@@ -156,8 +161,9 @@ fn divided(expr: &AffineExpr, numerators: &mut Vec<AffineExpr>, divisors: &mut V
     }
 }
 
-/// Iterators that begin at others, as those of the points of tiles do, are counted from there: what `p floordiv 32` is for `p` between
-/// `t * 32` and the next multiple is seen of `(t * 32 + p) floordiv 32`.
+/// Iterators that begin at others, as those of the points of tiles do, are counted from there: what
+/// `p floordiv 32` is for `p` between `t * 32` and the next multiple is seen of
+/// `(t * 32 + p) floordiv 32`.
 fn from_their_start(expr: &AffineExpr, loops: &[Loop<'_>]) -> Result<Option<AffineExpr>, Overflow> {
     let (mut counted, mut limited) = (expr.clone(), Vec::new());
     let mut starts: Vec<(Variable, AffineExpr)> = Vec::new();
@@ -234,7 +240,8 @@ fn folded(expr: &AffineExpr, limits: &[AffineExpr]) -> Option<AffineExpr> {
         .flatten()
 }
 
-/// What is not negative in every iteration of a loop: the iterator less its lower bounds, and what is left to its upper ones.
+/// What is not negative in every iteration of a loop: the iterator less its lower bounds, and what
+/// is left to its upper ones.
 fn limits(around: Loop<'_>) -> Vec<AffineExpr> {
     let iter = AffineExpr::from(around.iter());
     let above = |Bound(lower): &Bound| -> Vec<_> {
@@ -337,7 +344,8 @@ mod tests {
         folds(symbolic, "(i * m + j) mod m", "j");
     }
 
-    /// How far the next turn of the loop over `c` is in `array`, of which these are extents and subscripts.
+    /// How far the next turn of the loop over `c` is in `array`, of which these are extents and
+    /// subscripts.
     #[track_caller]
     fn steps(extents: &str, subscripts: &str) -> Option<i64> {
         let source = format!(

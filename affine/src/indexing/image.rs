@@ -131,7 +131,8 @@ impl Progression {
             return None;
         }
         let span = (self.count - 1).checked_mul(self.stride)?;
-        // Steps of at most the divisor leave no quotient out. Where they begin is known, or they begin where most are reached.
+        // Steps of at most the divisor leave no quotient out. Where they begin is known, or they
+        // begin where most are reached.
         let begin = self.first.map_or(divisor - 1, |it| floor_mod(it, divisor));
         Some(Self {
             first,
@@ -156,8 +157,8 @@ impl Progression {
     }
 }
 
-/// Sums of numbers out of progressions of these strides and counts, as few as can be seen: one takes in the next where that fills
-/// its gaps. `None` when a number leaves 128 bits.
+/// Sums of numbers out of progressions of these strides and counts, as few as can be seen: one
+/// takes in the next where that fills its gaps. `None` when a number leaves 128 bits.
 pub(crate) fn filled(mut steps: Vec<(i128, i128)>) -> Option<Vec<(i128, i128)>> {
     steps.sort_unstable();
     let mut all: Vec<(i128, i128)> = Vec::new();
@@ -216,8 +217,8 @@ pub(crate) fn groups<'e>(exprs: impl IntoIterator<Item = &'e IndexExpr>) -> Vec<
     groups.into_iter().map(|(_, members)| members).collect()
 }
 
-/// All different values of the expressions together, when the variables in them have at most `limit` points; runtime variables are at
-/// their least.
+/// All different values of the expressions together, when the variables in them have at most
+/// `limit` points; runtime variables are at their least.
 ///
 /// # Errors
 /// A value leaves 64 bits.

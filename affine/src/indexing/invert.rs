@@ -1,10 +1,12 @@
 //! Inverse maps.
 //!
-//! A result is a sum of *digits*: variables, quotients and remainders. Digits whose coefficients are far enough apart, as in a
-//! number with mixed radices, are read off the result by division and remainder. Results whose terms are not apart are solved as a
-//! system of linear equations. From the digits follow the variables; a variable of which residues are known is found by the
-//! Chinese remainder theorem. What speaks of known variables alone is known too, so that results are solved one after the other, and a
-//! sum of a variable and its own quotients is taken apart period by period. What is found is tried on points of the domain.
+//! A result is a sum of *digits*: variables, quotients and remainders. Digits whose coefficients
+//! are far enough apart, as in a number with mixed radices, are read off the result by division and
+//! remainder. Results whose terms are not apart are solved as a system of linear equations. From
+//! the digits follow the variables; a variable of which residues are known is found by the Chinese
+//! remainder theorem. What speaks of known variables alone is known too, so that results are solved
+//! one after the other, and a sum of a variable and its own quotients is taken apart period by
+//! period. What is found is tried on points of the domain.
 
 use super::expression::floor_mod;
 use super::simplify::context::Context;
@@ -42,13 +44,14 @@ const LARGEST: usize = 2048;
 const EQUATIONS: usize = 64;
 
 impl IndexingMap {
-    /// The map that takes the results back to the dimension variables, defined exactly where there is something to take back. Its
-    /// dimension variables are the results of this map; runtime variables stay what they are. Range variables have no part in its
-    /// results, but must be determined too.
+    /// The map that takes the results back to the dimension variables, defined exactly where there
+    /// is something to take back. Its dimension variables are the results of this map; runtime
+    /// variables stay what they are. Range variables have no part in its results, but must be
+    /// determined too.
     ///
     /// # Errors
-    /// [`IndexingError::NotInvertible`] if two points have the same results, or none was found that tells points apart by
-    /// division and remainder; overflow.
+    /// [`IndexingError::NotInvertible`] if two points have the same results, or none was found that
+    /// tells points apart by division and remainder; overflow.
     pub fn inverse(&self) -> Checked<Self> {
         let not_invertible = || IndexingError::NotInvertible(self.clash().map(Box::new));
         self.found_inverse()?.ok_or_else(not_invertible)
@@ -109,7 +112,8 @@ impl IndexingMap {
         self.expressions().any(|it| it.mentions(variable))
     }
 
-    /// Cuts the domain of `inverse` down to the results of this map: its values are in the domain, and lead back.
+    /// Cuts the domain of `inverse` down to the results of this map: its values are in the domain,
+    /// and lead back.
     fn constrain_image(
         &self,
         mut inverse: Self,
@@ -146,7 +150,8 @@ struct Solver<'c> {
 }
 
 impl Solver<'_> {
-    /// Reads digits off the results until there is nothing more to be learnt; whether all results could be looked at.
+    /// Reads digits off the results until there is nothing more to be learnt; whether all results
+    /// could be looked at.
     fn read_results(&mut self, map: &IndexingMap) -> Checked<bool> {
         for (position, result) in map.results.iter().enumerate() {
             match self.normalizer.linear(result) {
@@ -278,7 +283,8 @@ impl Solver<'_> {
         Ok((unknown, value))
     }
 
-    /// The value of an atom that is known: a digit that was read, a runtime variable, or an atom with one value.
+    /// The value of an atom that is known: a digit that was read, a runtime variable, or an atom
+    /// with one value.
     fn digit(&self, atom: &Atom) -> Option<IndexExpr> {
         if let Some(digit) = self.digits.get(atom) {
             return Some(digit.clone());
@@ -313,7 +319,8 @@ impl Solver<'_> {
             .ok()
     }
 
-    /// Reads the digits of `linear = value`, smallest coefficient first, as long as the ones above do not reach into it.
+    /// Reads the digits of `linear = value`, smallest coefficient first, as long as the ones above
+    /// do not reach into it.
     fn read_digits(&mut self, mut linear: Linear, mut value: IndexExpr) -> Checked<()> {
         loop {
             let smallest = linear.terms.iter().enumerate();
@@ -352,7 +359,8 @@ impl Solver<'_> {
         Ok(())
     }
 
-    /// The value of a sum whose atoms are digits, or are put together from their quotients and remainders.
+    /// The value of a sum whose atoms are digits, or are put together from their quotients and
+    /// remainders.
     fn value(&self, linear: &Linear, levels: usize) -> Checked<Option<IndexExpr>> {
         let mut value = IndexExpr::from(linear.constant);
         for term in &linear.terms {
@@ -369,7 +377,8 @@ impl Solver<'_> {
         Ok(Some(value))
     }
 
-    /// An atom as `c * (x floordiv c) + x mod c`, for an `x` that is the atom, or its opposite, but for a constant.
+    /// An atom as `c * (x floordiv c) + x mod c`, for an `x` that is the atom, or its opposite, but
+    /// for a constant.
     fn put_together(&self, atom: &Atom, levels: usize) -> Checked<Option<IndexExpr>> {
         for (digit, _) in self.sorted_digits() {
             let (Atom::Mod(division) | Atom::FloorDiv(division)) = digit else {

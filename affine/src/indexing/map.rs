@@ -14,9 +14,11 @@ pub struct Constraint {
     pub bounds: Interval,
 }
 
-/// A function from dimension, range and runtime variables to results, and the domain on which it is one.
+/// A function from dimension, range and runtime variables to results, and the domain on which it is
+/// one.
 ///
-/// Invariants: only declared variables occur; no expression is deeper than [`MAX_DEPTH`]; there are at most [`MAX_SIZE`] nodes.
+/// Invariants: only declared variables occur; no expression is deeper than [`MAX_DEPTH`]; there are
+/// at most [`MAX_SIZE`] nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IndexingMap {
     pub(super) dimensions: Vec<Declaration>,
@@ -28,7 +30,8 @@ pub struct IndexingMap {
 }
 
 impl IndexingMap {
-    /// The map with these variables, results and constraints; a constraint of a variable becomes its bounds.
+    /// The map with these variables, results and constraints; a constraint of a variable becomes
+    /// its bounds.
     ///
     /// # Errors
     /// A variable occurs that is not declared; an expression is too deep or the map too large.
@@ -156,7 +159,8 @@ impl IndexingMap {
         self
     }
 
-    /// The map whose dimension variable at `position` is called `name`; the same map when there is no such variable.
+    /// The map whose dimension variable at `position` is called `name`; the same map when there is
+    /// no such variable.
     pub fn with_name(mut self, position: usize, name: &str) -> Self {
         if let Some(declaration) = self.dimensions.get_mut(position) {
             declaration.name = Some(name.to_owned());
@@ -189,7 +193,8 @@ impl IndexingMap {
         &self.constraints
     }
 
-    /// Whether it is known that the domain has no point: the map was found to be so, or a variable has no value.
+    /// Whether it is known that the domain has no point: the map was found to be so, or a variable
+    /// has no value.
     pub fn is_known_empty(&self) -> bool {
         let mut declarations = self.variables().filter_map(|it| self.declaration(it));
         self.known_empty || declarations.any(|it| it.bounds.is_empty())

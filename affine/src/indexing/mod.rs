@@ -1,13 +1,16 @@
-//! Indexing maps: how the elements of one array, or the iterations of a loop nest, are taken to the elements of another.
+//! Indexing maps: how the elements of one array, or the iterations of a loop nest, are taken to the
+//! elements of another.
 //!
-//! An [`IndexingMap`] is a function from *dimension variables*, *range variables* (which stand for all of their values at
-//! once) and *runtime variables* (values that are only known when the program runs) to a list of results. Variables have
-//! inclusive bounds, further [`Constraint`]s cut the domain down. Results and constraints are [`IndexExpr`]s.
+//! An [`IndexingMap`] is a function from *dimension variables*, *range variables* (which stand for
+//! all of their values at once) and *runtime variables* (values that are only known when the
+//! program runs) to a list of results. Variables have inclusive bounds, further [`Constraint`]s cut
+//! the domain down. Results and constraints are [`IndexExpr`]s.
 //!
-//! Reading order: [`Interval`], [`Variable`], [`IndexExpr`], [`IndexingMap`], then what is done with maps: [`text`] (print
-//! and parse), composition ([`IndexingMap::then`]), evaluation, and `affine`, which says how an [`IndexExpr`] and an
-//! [`AffineExpr`](crate::AffineExpr) of a kernel differ and takes one to the other. Values are mathematical integers; a
-//! number of a map, or a value that is asked for, that leaves 64 bits is an [`IndexingError`].
+//! Reading order: [`Interval`], [`Variable`], [`IndexExpr`], [`IndexingMap`], then what is done
+//! with maps: [`text`] (print and parse), composition ([`IndexingMap::then`]), evaluation, and
+//! `affine`, which says how an [`IndexExpr`] and an [`AffineExpr`](crate::AffineExpr) of a kernel
+//! differ and takes one to the other. Values are mathematical integers; a number of a map, or a
+//! value that is asked for, that leaves 64 bits is an [`IndexingError`].
 //!
 //! ```
 //! use strew_affine::indexing::{IndexExpr, IndexingMap, parse_map};

@@ -35,8 +35,8 @@ const MAX_CASES: usize = 256;
 type Converted<T> = Result<T, ConversionError>;
 
 impl IndexingMap {
-    /// The relation of all variables (dimensions, ranges, runtime) to the results: one output for each. Bounds of 64 bits count as no
-    /// bounds.
+    /// The relation of all variables (dimensions, ranges, runtime) to the results: one output for
+    /// each. Bounds of 64 bits count as no bounds.
     ///
     /// # Errors
     /// Why there is none.

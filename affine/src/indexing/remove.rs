@@ -2,9 +2,10 @@ use super::{IndexExpr, IndexingError, IndexingMap, Variable, VariableKind};
 use std::collections::HashMap;
 
 impl IndexingMap {
-    /// The simplified map without the variables that need not be there: those that occur nowhere, those with one value, which
-    /// stands in their place, and range and runtime variables that are another variable plus a constant. The variables that are
-    /// left keep their order and their own names.
+    /// The simplified map without the variables that need not be there: those that occur nowhere,
+    /// those with one value, which stands in their place, and range and runtime variables that are
+    /// another variable plus a constant. The variables that are left keep their order and their own
+    /// names.
     pub fn without_unused(&self) -> Self {
         let mut map = self.simplified();
         loop {
@@ -141,7 +142,8 @@ impl IndexingMap {
         }
     }
 
-    /// Whether both are the same map when their variables are given the same names and both are simplified.
+    /// Whether both are the same map when their variables are given the same names and both are
+    /// simplified.
     pub fn is_equal_up_to_names(&self, other: &Self) -> bool {
         let (left, right) = (self.simplified(), other.simplified());
         if left.known_empty || right.known_empty {

@@ -1,7 +1,8 @@
-//! Points of domains: whether there is one, some of them, all of them, and the extreme values at them.
+//! Points of domains: whether there is one, some of them, all of them, and the extreme values at
+//! them.
 //!
-//! The box of the variables is split again and again; parts in which a constraint cannot hold are dropped. What is found is
-//! exact; a search that takes too long says so.
+//! The box of the variables is split again and again; parts in which a constraint cannot hold are
+//! dropped. What is found is exact; a search that takes too long says so.
 
 use super::simplify::constraint::Domain;
 use super::simplify::context::{Context, Span};
@@ -14,7 +15,8 @@ use std::collections::BinaryHeap;
 /// So many boxes are looked at in one search.
 const BOXES: usize = 4_000;
 
-/// Fewer boxes where a box takes more steps than others: so many in all, and so many boxes at least.
+/// Fewer boxes where a box takes more steps than others: so many in all, and so many boxes at
+/// least.
 const BOX_STEPS: usize = 4_000_000;
 const FEWEST_BOXES: usize = 32;
 
@@ -48,8 +50,8 @@ impl IndexingMap {
         }
     }
 
-    /// Up to `count` points of the domain, drawn by `seed`; a point may come more than once. None when the domain is empty or no
-    /// point was found.
+    /// Up to `count` points of the domain, drawn by `seed`; a point may come more than once. None
+    /// when the domain is empty or no point was found.
     pub fn sample(&self, count: usize, seed: u64) -> Vec<Vec<i64>> {
         let Some(search) = Search::of(self) else {
             return Vec::new();
@@ -64,8 +66,8 @@ impl IndexingMap {
         points
     }
 
-    /// All points of the domain in lexicographic order, each with a value for each of [`IndexingMap::variables`]. Points at which a
-    /// constraint has no value are left out.
+    /// All points of the domain in lexicographic order, each with a value for each of
+    /// [`IndexingMap::variables`]. Points at which a constraint has no value are left out.
     ///
     /// # Errors
     /// The box of the variables has more than `limit` points.
@@ -89,8 +91,9 @@ impl IndexingMap {
         Ok(all.filter(|point| self.contains(point) == Ok(true)))
     }
 
-    /// The least and the greatest value of each result over the domain; `None` when the domain is empty. A range is as tight as
-    /// can be unless the search for its ends takes too long: then it never misses a value, but may hold others.
+    /// The least and the greatest value of each result over the domain; `None` when the domain is
+    /// empty. A range is as tight as can be unless the search for its ends takes too long: then it
+    /// never misses a value, but may hold others.
     ///
     /// # Errors
     /// A result leaves 64 bits.
@@ -152,7 +155,8 @@ struct Search {
     bisections: usize,
 }
 
-/// So many boxes can be looked at: each constraint is held against each of its terms, as large as all of it.
+/// So many boxes can be looked at: each constraint is held against each of its terms, as large as
+/// all of it.
 fn affordable(map: &IndexingMap, constraints: &[(Linear, Interval)]) -> usize {
     let steps = constraints.iter().map(|(linear, _)| {
         let terms = linear.terms.len().max(1);
@@ -216,7 +220,8 @@ impl Search {
         Some(cut)
     }
 
-    /// A point of the domain: the halves of boxes are tried in the order that the bits of `seed` give.
+    /// A point of the domain: the halves of boxes are tried in the order that the bits of `seed`
+    /// give.
     fn point(&self, seed: u64) -> Found<Vec<i64>> {
         let mut random = seed;
         let mut boxes = vec![self.map.box_bounds()];
@@ -306,8 +311,8 @@ impl Search {
         }
     }
 
-    /// The least value of `sign * result`, which is not below `low` and not above `high`. The interval is cut in half as long as
-    /// it is known in which half there is a value.
+    /// The least value of `sign * result`, which is not below `low` and not above `high`. The
+    /// interval is cut in half as long as it is known in which half there is a value.
     fn bisected(&self, result: &IndexExpr, sign: i128, mut low: i128, mut high: i128) -> i128 {
         // The end itself first: mostly it is a value.
         let mut middle = low;
@@ -325,8 +330,8 @@ impl Search {
         low
     }
 
-    /// The least value of `sign * result`. Boxes are looked at in the order of their least possible values, so that the first one
-    /// whose value is taken ends the search.
+    /// The least value of `sign * result`. Boxes are looked at in the order of their least possible
+    /// values, so that the first one whose value is taken ends the search.
     fn least(
         &self,
         result: &IndexExpr,

@@ -25,7 +25,8 @@ impl VariableKind {
     }
 }
 
-/// A variable of an [`IndexingMap`](super::IndexingMap), by its kind and its position among those of that kind.
+/// A variable of an [`IndexingMap`](super::IndexingMap), by its kind and its position among those
+/// of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Variable {
     /// Its kind.

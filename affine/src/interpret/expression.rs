@@ -53,8 +53,8 @@ impl<'k> Machine<'k> {
         }
     }
 
-    /// Where an access lands: its subscripts, and its place among the array's cells. All subscripts are evaluated, then each is
-    /// checked, outermost first.
+    /// Where an access lands: its subscripts, and its place among the array's cells. All subscripts
+    /// are evaluated, then each is checked, outermost first.
     pub(super) fn position(&mut self, access: &'k Access) -> Result<(Subscripts, usize), Stop> {
         let mut indices: SmallVec<[i128; 4]> = SmallVec::new();
         for subscript in &access.subscripts {

@@ -80,8 +80,8 @@ impl<'k> Machine<'k> {
         Ok(())
     }
 
-    /// Whether the iterations have to run in their order, since a combiner has no identity, since they read what others update, or to tell
-    /// the first that meet.
+    /// Whether the iterations have to run in their order, since a combiner has no identity, since
+    /// they read what others update, or to tell the first that meet.
     fn is_in_order(&self, forall: &Forall) -> bool {
         let mut privates = forall.privates.iter();
         !forall.disjoint.is_empty()

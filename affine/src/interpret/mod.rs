@@ -1,7 +1,7 @@
 //! The reference: what a kernel means, run statement by statement.
 //!
-//! Every later stage is held against it: a transform may not change what it computes, generated code computes the same bits and
-//! stops at the same fault.
+//! Every later stage is held against it: a transform may not change what it computes, generated
+//! code computes the same bits and stops at the same fault.
 
 mod expression;
 mod forall;
@@ -25,12 +25,14 @@ use memory::Memory;
 use skip::Skips;
 use watch::Writing;
 
-/// Runs `kernel` on `arguments` and gives its result, if it has one. Each statement, each turn of a loop and each element of a
-/// private buffer or local array costs one unit of `fuel`. Math functions have the values that `math` gives them.
+/// Runs `kernel` on `arguments` and gives its result, if it has one. Each statement, each turn of a
+/// loop and each element of a private buffer or local array costs one unit of `fuel`. Math
+/// functions have the values that `math` gives them.
 ///
 /// # Errors
-/// Bad arguments, an assumption that does not hold, a fault (the first in serial order, whatever `order` is), an affine expression
-/// that leaves 64 bits, a function that `math` does not compute, or no fuel left. The arguments are then unchanged.
+/// Bad arguments, an assumption that does not hold, a fault (the first in serial order, whatever
+/// `order` is), an affine expression that leaves 64 bits, a function that `math` does not compute,
+/// or no fuel left. The arguments are then unchanged.
 pub fn interpret(
     kernel: &Verified,
     arguments: &mut [Argument],
@@ -50,7 +52,8 @@ struct Machine<'k> {
     locals: ArenaMap<LocalId, Value>,
     /// The iterators of the loops that are running, outermost first, with their values.
     running: Vec<(IterId, i64)>,
-    /// The variables of the `while` loops among them, up to the innermost forall: its iterations do not know what is set around it.
+    /// The variables of the `while` loops among them, up to the innermost forall: its iterations do
+    /// not know what is set around it.
     whiles: Whiles,
     fuel: u64,
     order: ForallOrder,
@@ -62,7 +65,8 @@ struct Machine<'k> {
 }
 
 impl<'k> Machine<'k> {
-    /// Runs the kernel and, if it comes to its end, writes what the parameters hold then to `arguments`.
+    /// Runs the kernel and, if it comes to its end, writes what the parameters hold then to
+    /// `arguments`.
     fn run(&mut self, arguments: &mut [Argument]) -> Result<Option<Value>, Stop> {
         let kernel = self.kernel;
         self.block(&kernel.body)?;

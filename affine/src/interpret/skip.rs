@@ -8,8 +8,9 @@ use la_arena::ArenaMap;
 pub struct Skipping {
     /// The result of the kernel, if it has one.
     pub result: Option<Value>,
-    /// How many statements did nothing because of an index out of range: assignments, reductions, conditions and loops, each time it
-    /// was their turn. Declarations, and what puts back a scalar that stands for an element, are not counted.
+    /// How many statements did nothing because of an index out of range: assignments, reductions,
+    /// conditions and loops, each time it was their turn. Declarations, and what puts back a scalar
+    /// that stands for an element, are not counted.
     pub skipped: u64,
 }
 
@@ -54,7 +55,8 @@ impl Skips {
         }
     }
 
-    /// What `threads()` is: more than one, so that what it keeps for several is done, but where indices are skipped.
+    /// What `threads()` is: more than one, so that what it keeps for several is done, but where
+    /// indices are skipped.
     pub(super) fn threads(&self) -> i64 {
         match self.policy {
             Oob::Error => 2,
@@ -74,8 +76,9 @@ impl Skips {
 }
 
 impl<'k> Machine<'k> {
-    /// What `node` came to, `done` taken for nothing if it is an index out of range that is to be skipped. Those inside of the blocks of
-    /// `node` were taken so already, so it is one in the node itself.
+    /// What `node` came to, `done` taken for nothing if it is an index out of range that is to be
+    /// skipped. Those inside of the blocks of `node` were taken so already, so it is one in the
+    /// node itself.
     pub(super) fn skipped(&mut self, node: &'k Node, done: Result<(), Stop>) -> Result<(), Stop> {
         match done {
             Err(stop) if self.skips.applies(&stop) => {
@@ -113,7 +116,8 @@ mod tests {
         Argument::Array(cells.collect())
     }
 
-    /// Runs `body` on keys, numbers and a result of their length, and gives the result and how much was skipped.
+    /// Runs `body` on keys, numbers and a result of their length, and gives the result and how much
+    /// was skipped.
     #[track_caller]
     fn run(body: &str, key: &[i64], x: &[i64], m: usize) -> (Vec<i64>, u64) {
         let source =
@@ -178,7 +182,8 @@ mod tests {
         let keys = "affine.for i in 0..n { let k: i64 = x[key[i]] let l: i64 = k + 1 out[l - 1] reduce(add) 1 out[0] reduce(add) 8 }";
         assert_eq!(run(keys, &[1, 9, 0], &[0, 2, 0], 3), (vec![25, 0, 1], 1));
         let assigned = "affine.for i in 0..n { var k: i64 = x[key[i]] k reduce(add) 1 affine.if (2 <= i) { k = 2 } out[k] = i + 5 }";
-        // The reduction and the assignment at 1; the reduction alone at 2, whose scalar gets a value after all.
+        // The reduction and the assignment at 1; the reduction alone at 2, whose scalar gets a
+        // value after all.
         assert_eq!(run(assigned, &[2, 9, 9], &[0, 2, 0], 3), (vec![0, 5, 7], 3));
     }
 

@@ -12,7 +12,8 @@ pub enum Argument {
     Record(Vec<Vec<Value>>),
 }
 
-/// The order in which the iterations of a forall run. The result is the same in both; tests run both to see that it is.
+/// The order in which the iterations of a forall run. The result is the same in both; tests run
+/// both to see that it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ForallOrder {
     /// From the first iteration to the last.
@@ -28,10 +29,11 @@ pub enum Oob {
     /// It is a fault, which ends the call.
     #[default]
     Error,
-    /// The statement that it is in does nothing, be it read or written there: an assignment or reduction writes nothing; an `if` runs
-    /// neither of its branches; a loop whose bounds are computed with it does not turn, and a `while` ends. A declared scalar has no
-    /// value then, until something is assigned to it, and what reads a scalar without a value does nothing either. A kernel whose
-    /// result is computed with it returns 0.
+    /// The statement that it is in does nothing, be it read or written there: an assignment or
+    /// reduction writes nothing; an `if` runs neither of its branches; a loop whose bounds are
+    /// computed with it does not turn, and a `while` ends. A declared scalar has no value then,
+    /// until something is assigned to it, and what reads a scalar without a value does nothing
+    /// either. A kernel whose result is computed with it returns 0.
     Skip,
 }
 

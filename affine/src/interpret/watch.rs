@@ -38,7 +38,8 @@ pub struct Touch<'r> {
     pub iteration: &'r [(IterId, i64)],
 }
 
-/// As [`interpret`](super::interpret) in the order of the text, for someone who watches. What the run costs is taken from `fuel`.
+/// As [`interpret`](super::interpret) in the order of the text, for someone who watches. What the
+/// run costs is taken from `fuel`.
 ///
 /// # Errors
 /// Those of [`interpret`](super::interpret).

@@ -1,4 +1,5 @@
-//! Conditions that only decide what scalars and elements become: lanes compute both sides, and each picks one.
+//! Conditions that only decide what scalars and elements become: lanes compute both sides, and each
+//! picks one.
 
 use super::{Lanes, NOT_ALWAYS, Obstacle};
 use crate::{Access, Node, Place};
@@ -22,8 +23,9 @@ impl Lanes<'_> {
         nodes.iter().try_for_each(|it| self.chosen(it))
     }
 
-    /// A statement on one side of a condition: both sides are computed, so it can only set what each lane has, which stays what it is where the
-    /// lane is not meant, gather nothing there, or declare what its side alone reads, if each lane has that: what is the same in all of them is
+    /// A statement on one side of a condition: both sides are computed, so it can only set what
+    /// each lane has, which stays what it is where the lane is not meant, gather nothing there, or
+    /// declare what its side alone reads, if each lane has that: what is the same in all of them is
     /// computed once, before the condition.
     fn chosen(&mut self, node: &Node) -> Result<(), Obstacle> {
         match node {
@@ -79,7 +81,8 @@ impl Lanes<'_> {
     }
 }
 
-/// Whether `place` is there wherever it is computed: where no lane meant it, what they gathered is combined into it all the same.
+/// Whether `place` is there wherever it is computed: where no lane meant it, what they gathered is
+/// combined into it all the same.
 fn is_there(place: &Place) -> bool {
     place.element().is_none_or(Access::is_affine)
 }

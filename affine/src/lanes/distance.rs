@@ -15,7 +15,8 @@ impl Lanes<'_> {
         })
     }
 
-    /// Whether the elements of the lanes do not follow each other, but lie at one distance: each is loaded by itself.
+    /// Whether the elements of the lanes do not follow each other, but lie at one distance: each is
+    /// loaded by itself.
     pub fn is_strided(&self, access: &Access) -> bool {
         let Some((last, others)) = access.subscripts.split_last() else {
             return false;
@@ -32,7 +33,8 @@ impl Lanes<'_> {
         !follows || others.iter().any(|it| self.is_moving(it))
     }
 
-    /// Whether elements with successive last subscripts follow each other in memory: those of records may have other fields between them.
+    /// Whether elements with successive last subscripts follow each other in memory: those of
+    /// records may have other fields between them.
     pub(super) fn is_dense(&self, access: &Access) -> bool {
         steps(self.kernel, access.array).last() == Some(&Some(1))
     }
@@ -44,8 +46,9 @@ impl Lanes<'_> {
         rest.is_ok_and(|rest| !rest.mentions(iter))
     }
 
-    /// How many elements further the one of a lane lies than that of the lane before, where extents, factors and the sizes of records say; 0
-    /// where all lanes have the same. Nothing is said of elements at computed places, and of those that are far away.
+    /// How many elements further the one of a lane lies than that of the lane before, where
+    /// extents, factors and the sizes of records say; 0 where all lanes have the same. Nothing is
+    /// said of elements at computed places, and of those that are far away.
     pub fn distance(&self, access: &Access) -> Option<i64> {
         let steps = steps(self.kernel, access.array);
         let all = match access.step_through_rows(self.kernel, self.iter) {
@@ -66,8 +69,8 @@ impl Lanes<'_> {
         })
     }
 
-    /// Whether the lanes of a vector find their elements of `access`, which do not follow each other, in few vectors of the array: two in each
-    /// of these, or all of them.
+    /// Whether the lanes of a vector find their elements of `access`, which do not follow each
+    /// other, in few vectors of the array: two in each of these, or all of them.
     pub fn is_near(&self, access: &Access) -> bool {
         let lanes = VECTOR_BYTES / self.kernel.arrays[access.array].element.bytes();
         let distance = self.distance(access).filter(|it| *it != 0);
@@ -77,8 +80,8 @@ impl Lanes<'_> {
         })
     }
 
-    /// How many elements `other` lies behind `one`, wherever both are; `None` where that is no number. Fields of one type lie behind each other in
-    /// their record.
+    /// How many elements `other` lies behind `one`, wherever both are; `None` where that is no
+    /// number. Fields of one type lie behind each other in their record.
     pub fn behind(&self, one: &Access, other: &Access) -> Option<i64> {
         let kernel = self.kernel;
         let together = match one.array == other.array {
@@ -101,8 +104,9 @@ impl Lanes<'_> {
         Some(all)
     }
 
-    /// Those of `accesses`, `access` among them, that fill all elements between the lanes of `access`, the first in memory first, so that
-    /// whole vectors can be stored; `None` where some are missing. Of several to one place there is one.
+    /// Those of `accesses`, `access` among them, that fill all elements between the lanes of
+    /// `access`, the first in memory first, so that whole vectors can be stored; `None` where some
+    /// are missing. Of several to one place there is one.
     pub fn filling<'a>(&self, access: &Access, accesses: &[&'a Access]) -> Option<Vec<&'a Access>> {
         let distance = self.distance(access).filter(|it| *it > 1)?;
         let beside = accesses
@@ -118,8 +122,9 @@ impl Lanes<'_> {
     }
 }
 
-/// Where vectors of the array begin that have the elements of so many lanes, `distance` elements apart, counted from the first of them in
-/// memory. No vector goes beyond these elements, and each has one that those before it do not have.
+/// Where vectors of the array begin that have the elements of so many lanes, `distance` elements
+/// apart, counted from the first of them in memory. No vector goes beyond these elements, and each
+/// has one that those before it do not have.
 pub fn windows(distance: i64, lanes: u32) -> Vec<u64> {
     let lanes = u64::from(lanes);
     let distance = distance.unsigned_abs();
@@ -137,14 +142,16 @@ pub fn windows(distance: i64, lanes: u32) -> Vec<u64> {
     found
 }
 
-/// How many dimensions the records have that both arrays are fields of, with elements of the same type.
+/// How many dimensions the records have that both arrays are fields of, with elements of the same
+/// type.
 fn records_of_both(kernel: &Kernel, one: ArrayId, other: ArrayId) -> Option<usize> {
     let [one, other] = [one, other].map(|it| &kernel.arrays[it]);
     let are_alike = one.field?.record == other.field?.record && one.element == other.element;
     are_alike.then(|| one.split_extents().0.len())
 }
 
-/// How many elements behind the beginning of its record, or of its field where all subscripts are `outer` ones, the element of `access` lies.
+/// How many elements behind the beginning of its record, or of its field where all subscripts are
+/// `outer` ones, the element of `access` lies.
 fn inside_record(kernel: &Kernel, access: &Access, outer: usize) -> Option<i64> {
     let array = &kernel.arrays[access.array];
     let offset = array.field.map_or(0, |it| it.offset) / array.element.bytes();
@@ -158,7 +165,8 @@ fn inside_record(kernel: &Kernel, access: &Access, outer: usize) -> Option<i64> 
     )
 }
 
-/// How many elements of its type further the next one of `array` lies in each dimension, outermost first, where numbers say.
+/// How many elements of its type further the next one of `array` lies in each dimension, outermost
+/// first, where numbers say.
 fn steps(kernel: &Kernel, array: ArrayId) -> Vec<Option<i64>> {
     let (bytes, record) = (
         kernel.arrays[array].element.bytes(),
@@ -171,7 +179,8 @@ fn steps(kernel: &Kernel, array: ArrayId) -> Vec<Option<i64>> {
     found
 }
 
-/// For each of `extents`, how many elements those behind it have together, where the last one has so many for each step.
+/// For each of `extents`, how many elements those behind it have together, where the last one has
+/// so many for each step.
 fn inner_elements(extents: &[AffineExpr], mut inside: Option<i64>) -> Vec<Option<i64>> {
     let mut found = Vec::with_capacity(extents.len());
     for extent in extents.iter().rev() {

@@ -2,8 +2,8 @@
 
 use crate::{BinaryOp, Expr, Type};
 
-/// What lanes are divided by: a number, of 32 bits as they are, for which a multiplication does. `None` for one that may be 0, and for those whose quotients
-/// take no division.
+/// What lanes are divided by: a number, of 32 bits as they are, for which a multiplication does.
+/// `None` for one that may be 0, and for those whose quotients take no division.
 pub fn divisor(op: BinaryOp, right: &Expr) -> Option<i64> {
     let Expr::Constant(number) = right else {
         return None;

@@ -5,7 +5,8 @@ use crate::visit::{for_each_load_of, walk};
 use crate::{ArrayId, Combiner, Expr, Node, Order, Place, Type};
 use std::collections::BTreeSet;
 
-/// How lanes gather updates of a scalar, or of an element that is the same in all of them, or of several of these together.
+/// How lanes gather updates of a scalar, or of an element that is the same in all of them, or of
+/// several of these together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gathering {
     /// What is gathered: of several, the first one.
@@ -31,16 +32,16 @@ impl Gathering {
     }
 }
 
-/// Whether updates of places of these types by `combiner` are each that of one turn, of which lanes can keep the number: it has as many bits as
-/// what tells which one it is.
+/// Whether updates of places of these types by `combiner` are each that of one turn, of which lanes
+/// can keep the number: it has as many bits as what tells which one it is.
 pub fn elects(combiner: &Combiner, types: &[Type]) -> bool {
     let has_room = types.first().is_some_and(|it| it.bytes() >= 4);
     has_room && matches!(combiner.order(types), Order::AnyOfTurns(_))
 }
 
 impl Lanes<'_> {
-    /// How lanes gather updates of `places` by `combiner`: these are the same in all lanes, and what combines lanes has a vector form. It may
-    /// round. `None` if they do not.
+    /// How lanes gather updates of `places` by `combiner`: these are the same in all lanes, and
+    /// what combines lanes has a vector form. It may round. `None` if they do not.
     pub fn gathering(&self, places: &[Place], combiner: &Combiner) -> Option<Gathering> {
         let types: Option<Vec<_>> = places.iter().map(|it| self.same_in_all(it)).collect();
         let types = types?;
@@ -67,8 +68,8 @@ impl Lanes<'_> {
         (!differs).then(|| place.ty(self.kernel))
     }
 
-    /// The expressions of `node` that lanes compute: of an update that is that of one turn, what tells which one it is, unless the rest
-    /// is narrower.
+    /// The expressions of `node` that lanes compute: of an update that is that of one turn, what
+    /// tells which one it is, unless the rest is narrower.
     pub(super) fn made_in_lanes<'n>(&self, node: &'n Node) -> Vec<&'n Expr> {
         let mut made = node.expressions();
         if let Node::Reduce {
@@ -91,7 +92,8 @@ impl Lanes<'_> {
         made
     }
 
-    /// Whether a turn of `body` may be made for one of its updates alone: `let`s are all that is needed for that.
+    /// Whether a turn of `body` may be made for one of its updates alone: `let`s are all that is
+    /// needed for that.
     pub fn may_pick_turns(&self, body: &[Node]) -> bool {
         body.iter().all(|node| match node {
             Node::Declare { local, .. } => !self.kernel.locals[*local].mutable,
@@ -99,7 +101,8 @@ impl Lanes<'_> {
         })
     }
 
-    /// Whether all turns of `body` may be made again from the first one on, if nobody has used yet what lanes have gathered.
+    /// Whether all turns of `body` may be made again from the first one on, if nobody has used yet
+    /// what lanes have gathered.
     pub fn may_begin_again(&self, body: &[Node]) -> bool {
         let mut loaded = BTreeSet::<ArrayId>::new();
         walk(body, &mut |node, _| {
@@ -122,7 +125,8 @@ impl Lanes<'_> {
         may
     }
 
-    /// What keeps the updates under conditions in `body` from being gathered: a turn may have to be made again, and cannot be.
+    /// What keeps the updates under conditions in `body` from being gathered: a turn may have to be
+    /// made again, and cannot be.
     pub(super) fn check_conditions(&self, body: &[Node]) -> Result<(), Obstacle> {
         for inside in body.iter().flat_map(Node::blocks).flatten() {
             let Node::Reduce {

@@ -4,8 +4,9 @@ use crate::visit::{for_each_load, for_each_load_in_subscripts, for_each_local_re
 use crate::{ArrayId, LocalId, Node, Place};
 use std::collections::BTreeSet;
 
-/// Whether the turns of a group may make `first`, all of them, before any makes `then`, which they make one after the other: nothing that
-/// one of both writes is used by the other, but for what `first` declares, and `then` holds no loop.
+/// Whether the turns of a group may make `first`, all of them, before any makes `then`, which they
+/// make one after the other: nothing that one of both writes is used by the other, but for what
+/// `first` declares, and `then` holds no loop.
 pub(super) fn may_follow(first: &[Node], then: &[Node]) -> bool {
     let (first, then) = (Uses::of(first), Uses::of(then));
     let in_memory =

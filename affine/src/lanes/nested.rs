@@ -1,14 +1,15 @@
 //! Loops inside of a loop in lanes, of which all lanes make each turn together.
 //!
-//! That is the order of the loop in lanes moved inside of the others, so no two of its turns may meet in an element: whoever asks for lanes
-//! shows that.
+//! That is the order of the loop in lanes moved inside of the others, so no two of its turns may
+//! meet in an element: whoever asks for lanes shows that.
 
 use super::{Lanes, Obstacle};
 use crate::visit::Loop;
 use crate::{Access, Condition, Node, Subscript, Variable};
 
 impl Lanes<'_> {
-    /// `node` is a loop that has the same turns in all lanes, or a branch that all of them take around others.
+    /// `node` is a loop that has the same turns in all lanes, or a branch that all of them take
+    /// around others.
     pub(super) fn inside(&mut self, node: &Node) -> Result<(), Obstacle> {
         match (node, Loop::of(node)) {
             (_, Some(inner @ (Loop::Affine(_) | Loop::Scf(_)))) => self.inner_loop(inner),
@@ -50,8 +51,8 @@ impl Lanes<'_> {
         }
     }
 
-    /// That `access` is where the turns of all loops say, lanes at a distance that is a number: there is no turn before all others in which one could
-    /// look where elements are.
+    /// That `access` is where the turns of all loops say, lanes at a distance that is a number:
+    /// there is no turn before all others in which one could look where elements are.
     pub(super) fn known_place(&self, access: &Access) -> Result<(), Obstacle> {
         let mut subscripts = access.subscripts.iter();
         let is_computed =

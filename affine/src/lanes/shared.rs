@@ -1,4 +1,5 @@
-//! What all lanes update, each turn behind the one before: a scalar of what is around the loop, or an element that is the same in all of them.
+//! What all lanes update, each turn behind the one before: a scalar of what is around the loop, or
+//! an element that is the same in all of them.
 
 use super::{Lanes, Obstacle};
 use crate::visit::{for_each_load_of, for_each_local_read, walk};
@@ -6,7 +7,8 @@ use crate::{Access, Node, Place};
 use std::collections::BTreeSet;
 
 impl Lanes<'_> {
-    /// An element that is the same in all lanes may be written when the groups are over, so nothing else in `body` may use its array.
+    /// An element that is the same in all lanes may be written when the groups are over, so nothing
+    /// else in `body` may use its array.
     fn check_elements(&self, body: &[Node]) -> Result<(), Obstacle> {
         let mut same: Vec<&Access> = Vec::new();
         walk(body, &mut |node, _| {
@@ -26,8 +28,8 @@ impl Lanes<'_> {
         met.map_or(Ok(()), |array| Err(Obstacle::Used(self.name(array))))
     }
 
-    /// Scalars that are updated are that from lane to lane, by one statement for all lanes before the next statement, so nothing else in
-    /// the loop may look at them meanwhile.
+    /// Scalars that are updated are that from lane to lane, by one statement for all lanes before
+    /// the next statement, so nothing else in the loop may look at them meanwhile.
     pub(super) fn check_updated(&self, body: &[Node]) -> Result<(), Obstacle> {
         self.check_elements(body)?;
         let mut seen = BTreeSet::new();

@@ -286,7 +286,8 @@ impl Emitter<'_> {
         )
     }
 
-    /// A float as the nearest integer towards zero: the least and the greatest one beyond them, zero where it is no number.
+    /// A float as the nearest integer towards zero: the least and the greatest one beyond them,
+    /// zero where it is no number.
     fn saturated(&mut self, to: Type, from: &Typed) -> Typed {
         let (low, high) = to.integer_range().unwrap_or_default();
         let (source, target) = (type_name(from.ty), type_name(to));

@@ -76,7 +76,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The attribute with what is updated in its place, if anything is: by what, and behind that the names, each on a line.
+    /// The attribute with what is updated in its place, if anything is: by what, and behind that
+    /// the names, each on a line.
     fn speculative(&self, privates: &[&Private]) -> String {
         let clauses = privates.iter().map(|private| {
             let targets = private.targets.iter();

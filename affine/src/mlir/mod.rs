@@ -1,12 +1,16 @@
 //! A kernel as MLIR: `func`, `affine`, `scf`, `memref`, `arith`, `math`, `linalg` and `cf`.
 //!
-//! What MLIR has no word for stands in attributes whose names begin with `strew.`, so that [`parse`] reads the same kernel back: the
-//! parameters as the kernel has them, types without signs, the statements that are reductions, names, labels and views. Tools of MLIR keep attributes, and rename values.
+//! What MLIR has no word for stands in attributes whose names begin with `strew.`, so that
+//! [`parse`] reads the same kernel back: the parameters as the kernel has them, types without
+//! signs, the statements that are reductions, names, labels and views. Tools of MLIR keep
+//! attributes, and rename values.
 //!
-//! Loops, conditions and accesses that are affine in MLIR's sense stay in the `affine` dialect; those over products of variables, or
-//! inside of loops of `scf`, are calculated. Private buffers of a forall are rows of one buffer, which a `linalg.reduce` merges behind
-//! it, so that no two iterations write to one place. What the kernel checks (indices read from memory, divisors, assumptions) are
-//! assertions; affine subscripts are taken to be in range, as they are once a call has checked its sizes.
+//! Loops, conditions and accesses that are affine in MLIR's sense stay in the `affine` dialect;
+//! those over products of variables, or inside of loops of `scf`, are calculated. Private buffers
+//! of a forall are rows of one buffer, which a `linalg.reduce` merges behind it, so that no two
+//! iterations write to one place. What the kernel checks (indices read from memory, divisors,
+//! assumptions) are assertions; affine subscripts are taken to be in range, as they are once a call
+//! has checked its sizes.
 
 mod expression;
 mod forall;
@@ -74,7 +78,8 @@ impl From<Overflow> for Unsupported {
     }
 }
 
-/// The kernel as an MLIR module of one function, whose parameters are those of the kernel in their order.
+/// The kernel as an MLIR module of one function, whose parameters are those of the kernel in their
+/// order.
 ///
 /// # Errors
 /// What has no counterpart in MLIR.
@@ -220,7 +225,8 @@ impl<'k> Emitter<'k> {
         }
     }
 
-    /// Sizes are casted at the top of the function, where the `affine` dialect takes them as symbols.
+    /// Sizes are casted at the top of the function, where the `affine` dialect takes them as
+    /// symbols.
     fn sizes(&mut self) {
         let scalars: Vec<_> = self.kernel.scalars.iter().map(|(id, _)| id).collect();
         for id in scalars {
@@ -279,7 +285,8 @@ fn signature(kernel: &Kernel) -> String {
     all.join("\n")
 }
 
-/// The attribute with what something is called in the kernel: `mlir-opt` gives values names of its own.
+/// The attribute with what something is called in the kernel: `mlir-opt` gives values names of its
+/// own.
 fn named(name: &str) -> String {
     format!("strew.name = {}", quoted(name))
 }

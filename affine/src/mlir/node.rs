@@ -305,7 +305,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The value with a name of its own, which is read when this runs and not again where it is used.
+    /// The value with a name of its own, which is read when this runs and not again where it is
+    /// used.
     fn name_value(&mut self, value: Typed, name: &str, labels: Option<String>) -> Typed {
         let known = attributes([named(name)].into_iter().chain(labels));
         let name = self.named(name);

@@ -46,7 +46,8 @@ pub(super) struct WindowDimension {
     pub(super) is_reversed: bool,
 }
 
-/// The two or three lists of `dim_labels`: a letter or the number of a spatial dimension for each dimension.
+/// The two or three lists of `dim_labels`: a letter or the number of a spatial dimension for each
+/// dimension.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Labels<'s> {
     pub(super) input: &'s str,

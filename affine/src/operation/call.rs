@@ -179,7 +179,8 @@ impl Call<'_, '_, '_> {
         }
     }
 
-    /// A result with these extents whose elements are of the type in the text, or of that of the operand at `position`.
+    /// A result with these extents whose elements are of the type in the text, or of that of the
+    /// operand at `position`.
     pub(super) fn result(&self, extents: Vec<i64>, position: usize) -> Checked<ArrayShape> {
         self.result_part(extents, position, 0)
     }

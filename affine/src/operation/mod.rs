@@ -1,4 +1,5 @@
-//! Operations on whole arrays, as HLO has them, and the indexing maps between the elements of their operands and results.
+//! Operations on whole arrays, as HLO has them, and the indexing maps between the elements of their
+//! operands and results.
 //!
 //! ```
 //! use strew_affine::operation::{Analysis, Module};
@@ -12,9 +13,11 @@
 //! );
 //! ```
 //!
-//! Reading order: [`Module`] (what a text holds, its names, shapes and attributes checked), `family` (one file for each family of
-//! operations), `relation` (what they read, as equations that are solved for either side), then [`Analysis`], which composes along
-//! all ways through a computation. What is known of a map besides: [`Indexing::runtime`], [`utilization`], [`coalescing()`], [`tile()`].
+//! Reading order: [`Module`] (what a text holds, its names, shapes and attributes checked),
+//! `family` (one file for each family of operations), `relation` (what they read, as equations that
+//! are solved for either side), then [`Analysis`], which composes along all ways through a
+//! computation. What is known of a map besides: [`Indexing::runtime`], [`utilization`],
+//! [`coalescing()`], [`tile()`].
 
 mod analysis;
 mod attributes;

@@ -60,7 +60,8 @@ impl Module {
     /// Reads an HLO-like text. `docs/indexing.md` describes it.
     ///
     /// # Errors
-    /// What is wrong with the text: the first error of its grammar, or all errors of names, shapes and attributes.
+    /// What is wrong with the text: the first error of its grammar, or all errors of names, shapes
+    /// and attributes.
     pub fn parse(source: &str) -> Result<Self, Vec<ModuleError>> {
         resolve::module(source)
     }
@@ -73,7 +74,8 @@ impl Module {
             .get(position)
     }
 
-    /// What a value is called: its instruction, behind the instructions that call the computation that this stands in, as `call/name`.
+    /// What a value is called: its instruction, behind the instructions that call the computation
+    /// that this stands in, as `call/name`.
     pub fn name_of(&self, value: &Value) -> String {
         let mut path = value.calls.clone();
         path.push((value.computation, value.instruction));
@@ -88,8 +90,8 @@ impl Module {
         &self.computations
     }
 
-    /// The position of the computation that is meant: the one marked `ENTRY`, else the instructions that stand in no computation,
-    /// else the last computation that no attribute of another names.
+    /// The position of the computation that is meant: the one marked `ENTRY`, else the instructions
+    /// that stand in no computation, else the last computation that no attribute of another names.
     pub fn entry(&self) -> usize {
         self.entry
     }
@@ -111,7 +113,8 @@ impl Computation {
         &self.instructions
     }
 
-    /// The position of the instruction whose value the computation has: the one marked `ROOT`, else the last.
+    /// The position of the instruction whose value the computation has: the one marked `ROOT`, else
+    /// the last.
     pub fn root(&self) -> usize {
         self.root
     }

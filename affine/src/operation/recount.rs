@@ -4,8 +4,9 @@ use crate::indexing::{IndexExpr, IndexingError};
 
 type Checked<T> = Result<T, IndexingError>;
 
-/// The index on the second side of the element that has the number of the one on the first, whose indices are the dimension
-/// variables. Sides that split at the same counts are treated part by part, which keeps the expressions small.
+/// The index on the second side of the element that has the number of the one on the first, whose
+/// indices are the dimension variables. Sides that split at the same counts are treated part by
+/// part, which keeps the expressions small.
 pub(super) fn recount(from: (&[i64], &[usize]), to: (&[i64], &[usize])) -> Checked<Vec<IndexExpr>> {
     let extents = |(extents, order): (&[i64], &[usize])| -> Vec<i64> {
         let extents = order.iter().map(|it| extents.get(*it).copied());
@@ -45,8 +46,8 @@ pub(super) fn recount(from: (&[i64], &[usize]), to: (&[i64], &[usize])) -> Check
     Ok(results)
 }
 
-/// The shortest runs of dimensions on both sides that have the same number of elements. Extents of 1 at the end belong to the
-/// last run.
+/// The shortest runs of dimensions on both sides that have the same number of elements. Extents of
+/// 1 at the end belong to the last run.
 fn common_parts(from: &[i64], to: &[i64]) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>)> {
     // Without elements there is nothing to tell apart, and products of zero would.
     if from.contains(&0) || to.contains(&0) {

@@ -1,25 +1,28 @@
-//! Which elements of an operand an element of a result is computed from, as equations that can be solved for either of them.
+//! Which elements of an operand an element of a result is computed from, as equations that can be
+//! solved for either of them.
 
 use super::recount::recount;
 use crate::indexing::{Constraint, Declaration, IndexExpr, IndexingError, IndexingMap, Interval};
 
 type Checked<T> = Result<T, IndexingError>;
 
-/// Which elements of an operand (the *input*) the elements of a result (the *output*) are computed from.
+/// Which elements of an operand (the *input*) the elements of a result (the *output*) are computed
+/// from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Relation {
     /// The extents of the operand.
     pub(super) input: Vec<i64>,
     /// The extents of the result.
     pub(super) output: Vec<i64>,
-    /// What an output element has several inputs along: the positions in a window, the elements of a sum.
+    /// What an output element has several inputs along: the positions in a window, the elements of
+    /// a sum.
     pub(super) ranges: Vec<i64>,
     /// Numbers that only the running program knows.
     pub(super) starts: Vec<Start>,
     /// Equations that hold between outputs and starts, with 0 in place of the input.
     pub(super) conditions: Vec<Linear>,
-    /// Inputs of another operand, and how many there are along their dimension: where they are outside of it, or between its
-    /// elements, nothing is read.
+    /// Inputs of another operand, and how many there are along their dimension: where they are
+    /// outside of it, or between its elements, nothing is read.
     pub(super) companions: Vec<(Linear, i64)>,
     pub(super) rule: Rule,
 }
@@ -33,7 +36,8 @@ pub(super) struct Start {
     pub(super) place: Vec<Place>,
     /// The positions that do not leave the array.
     pub(super) bounds: Interval,
-    /// Whether other positions are moved to the nearest of these. Where they are not, nothing is computed for them.
+    /// Whether other positions are moved to the nearest of these. Where they are not, nothing is
+    /// computed for them.
     pub(super) is_clamped: bool,
 }
 
@@ -52,7 +56,8 @@ pub(super) enum Place {
 pub(super) enum Rule {
     /// An equation for each dimension of the input.
     Axes(Vec<Axis>),
-    /// The same element when both are counted through in these orders of their dimensions, the slowest first.
+    /// The same element when both are counted through in these orders of their dimensions, the
+    /// slowest first.
     Count {
         input_order: Vec<usize>,
         output_order: Vec<usize>,
@@ -64,7 +69,8 @@ pub(super) enum Rule {
 pub(super) enum Axis {
     /// `dilation * input = stride * output + step * range + start + offset`.
     Linear(Linear),
-    /// `input = (output floordiv outputs) * inputs + inner`, `inner` in `0..inputs`: a group of outputs has a group of inputs.
+    /// `input = (output floordiv outputs) * inputs + inner`, `inner` in `0..inputs`: a group of
+    /// outputs has a group of inputs.
     Group {
         output: usize,
         outputs: i64,
@@ -82,7 +88,8 @@ pub(super) enum Inner {
     Output(usize),
 }
 
-/// `dilation * input = stride * output + step * range + start + offset`, each part but the input optional.
+/// `dilation * input = stride * output + step * range + start + offset`, each part but the input
+/// optional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Linear {
     /// From 1.
@@ -191,7 +198,8 @@ impl Relation {
         )
     }
 
-    /// Each element from the one of the same number when the dimensions are counted through in these orders.
+    /// Each element from the one of the same number when the dimensions are counted through in
+    /// these orders.
     pub(super) fn count(input: (&[i64], Vec<usize>), output: (&[i64], Vec<usize>)) -> Self {
         Self {
             input: input.0.to_vec(),
@@ -210,7 +218,8 @@ impl Relation {
 
 /// A relation solved for one of its sides.
 pub(super) struct Solved {
-    /// From the other side to this one, followed by the places of the starts: first all indices of the first start's place.
+    /// From the other side to this one, followed by the places of the starts: first all indices of
+    /// the first start's place.
     pub(super) map: IndexingMap,
     /// The starts, one for each runtime variable.
     pub(super) starts: Vec<Start>,
@@ -436,7 +445,8 @@ impl Relation {
         Ok(())
     }
 
-    /// The map from the side with the extents `from`, given the outputs and ranges in terms of its variables.
+    /// The map from the side with the extents `from`, given the outputs and ranges in terms of its
+    /// variables.
     fn solved(
         &self,
         from: &[i64],
@@ -502,7 +512,8 @@ impl Axis {
         first.into_iter().chain(second)
     }
 
-    /// The index of the input, in terms of the output's dimensions and the relation's ranges and starts.
+    /// The index of the input, in terms of the output's dimensions and the relation's ranges and
+    /// starts.
     fn input(&self, extent: i64, parts: &mut Parts) -> Checked<IndexExpr> {
         match self {
             Self::Linear(linear) => linear.input(extent, parts),
@@ -542,7 +553,8 @@ impl Linear {
         IndexExpr::sum([output, range, start].into_iter().flatten(), self.offset)
     }
 
-    /// `stride * output`, or `step * range` where no range is given: `dilation * input - step * range - start - offset`.
+    /// `stride * output`, or `step * range` where no range is given:
+    /// `dilation * input - step * range - start - offset`.
     fn without(&self, input: &IndexExpr, range: Option<(IndexExpr, i64)>) -> Checked<IndexExpr> {
         let negated = |(expr, by): (IndexExpr, i64)| Some((expr, by.checked_neg()?));
         let start = self.start.map(|(at, by)| (IndexExpr::runtime(at), by));

@@ -9,7 +9,8 @@ pub struct ElementType {
     bits: u32,
 }
 
-/// The names of the element types with the number of bits of each; a `token` and an `opaque` have none.
+/// The names of the element types with the number of bits of each; a `token` and an `opaque` have
+/// none.
 const ELEMENT_TYPES: [(&str, u32); 33] = [
     ("pred", 8),
     ("s1", 1),
@@ -77,8 +78,8 @@ pub struct ArrayShape {
     pub element: ElementType,
     /// The number of positions along each dimension, none negative. Their product fits in an `i64`.
     pub extents: Vec<i64>,
-    /// The dimensions from the one whose neighbours are neighbours in memory to the slowest. Without it the last dimension is
-    /// the fastest.
+    /// The dimensions from the one whose neighbours are neighbours in memory to the slowest.
+    /// Without it the last dimension is the fastest.
     pub layout: Option<Vec<usize>>,
     /// Whether the layout says more, which is not kept: elements lie in tiles, or are padded.
     pub is_tiled: bool,

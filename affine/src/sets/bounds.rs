@@ -12,8 +12,8 @@ pub struct Bounds {
     pub lower: Vec<BoundRow>,
     /// It is at most each of these, rounded down.
     pub upper: Vec<BoundRow>,
-    /// The dimension takes every integer between the bounds: no integer was added by leaving the further dimensions out, and it is
-    /// not confined to multiples.
+    /// The dimension takes every integer between the bounds: no integer was added by leaving the
+    /// further dimensions out, and it is not confined to multiples.
     pub is_exact: bool,
 }
 
@@ -27,8 +27,9 @@ pub struct BoundRow {
 }
 
 impl Set {
-    /// The bounds of the dimension at `position` for each conjunction, in terms of parameters and the dimensions before it: those behind
-    /// it are left out. None of the bounds follows from the others. A conjunction that is empty has none.
+    /// The bounds of the dimension at `position` for each conjunction, in terms of parameters and
+    /// the dimensions before it: those behind it are left out. None of the bounds follows from the
+    /// others. A conjunction that is empty has none.
     ///
     /// # Errors
     /// Why they are not known.
@@ -131,8 +132,8 @@ fn take_equality(system: &mut System, kept: &impl Fn(usize) -> bool) -> Option<R
     Some(system.equalities.swap_remove(position))
 }
 
-/// Uses an equality to take a hidden column out, and says whether integers stay what they are: where the equality only says that the
-/// rest is a multiple, that is lost.
+/// Uses an equality to take a hidden column out, and says whether integers stay what they are:
+/// where the equality only says that the rest is a multiple, that is lost.
 fn solve_for_hidden(
     equality: Row,
     system: &mut System,

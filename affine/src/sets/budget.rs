@@ -13,7 +13,8 @@ pub enum Unknown {
 
 /// How much work questions may take together, in rows that are made.
 ///
-/// Integer programming takes exponential time at worst; what loops and subscripts ask takes some hundreds of rows.
+/// Integer programming takes exponential time at worst; what loops and subscripts ask takes some
+/// hundreds of rows.
 #[derive(Clone, Debug)]
 pub struct Budget {
     rows: u64,

@@ -2,8 +2,8 @@ use super::number::{Checked, multiply};
 use super::system::{Left, System};
 use super::{Budget, Row};
 
-/// Equalities and inequalities that hold together, over the columns of a space and existentials behind them: integers of which some
-/// are such that all rows hold.
+/// Equalities and inequalities that hold together, over the columns of a space and existentials
+/// behind them: integers of which some are such that all rows hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Conjunction {
     width: usize,
@@ -114,8 +114,8 @@ impl Conjunction {
         both
     }
 
-    /// The conjunction with its columns at other places of a space of `width` columns. Those that `place` puts nowhere become
-    /// existentials, in front of those that are there already.
+    /// The conjunction with its columns at other places of a space of `width` columns. Those that
+    /// `place` puts nowhere become existentials, in front of those that are there already.
     pub fn moved(&self, width: usize, place: impl Fn(usize) -> Option<usize>) -> Self {
         let mut next = width;
         let mut places: Vec<usize> = Vec::with_capacity(self.columns());
@@ -138,8 +138,8 @@ impl Conjunction {
         }
     }
 
-    /// Values for all columns, existentials included, that satisfy the rows; small ones where there is a choice. `None` when there are
-    /// none.
+    /// Values for all columns, existentials included, that satisfy the rows; small ones where there
+    /// is a choice. `None` when there are none.
     ///
     /// # Errors
     /// Why that is not known.

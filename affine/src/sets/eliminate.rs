@@ -1,14 +1,16 @@
-//! Conjunctions without existentials, but for those that say that something is a multiple of a constant.
+//! Conjunctions without existentials, but for those that say that something is a multiple of a
+//! constant.
 //!
-//! Over integers such multiples are all that a quantifier can leave behind: every set has this form, and in it the complement of each
-//! row can be written down, which subtraction needs.
+//! Over integers such multiples are all that a quantifier can leave behind: every set has this
+//! form, and in it the complement of each row can be written down, which subtraction needs.
 
 use super::number::{Checked, floor_mod, multiply, negate};
 use super::solve::pivot;
 use super::system::{Choice, Left, System};
 use super::{Budget, Conjunction, Row};
 
-/// Conjunctions that together are `conjunction`. In each, an existential stands in one equality and nowhere else.
+/// Conjunctions that together are `conjunction`. In each, an existential stands in one equality and
+/// nowhere else.
 pub(super) fn eliminated(
     conjunction: Conjunction,
     budget: &mut Budget,
@@ -61,7 +63,8 @@ impl Elimination<'_> {
         Ok(left.tidied()?.map(Conjunction::compacted))
     }
 
-    /// Goes on above the dark shadow; what is near the lower bounds is done later, unless there is nothing.
+    /// Goes on above the dark shadow; what is near the lower bounds is done later, unless there is
+    /// nothing.
     fn split(&mut self, column: usize, pending: &mut Vec<Conjunction>) -> Checked<()> {
         let whole = self.system.clone();
         let bounds = self.system.eliminate(column, true, self.budget)?;
@@ -76,7 +79,8 @@ impl Elimination<'_> {
         Ok(())
     }
 
-    /// Uses equalities to take existentials out of all other rows; says whether there can be a solution.
+    /// Uses equalities to take existentials out of all other rows; says whether there can be a
+    /// solution.
     fn solve_equalities(&mut self) -> Checked<bool> {
         let mut done = 0;
         while let Some(equality) = self.next_equality(done) {
@@ -111,7 +115,8 @@ impl Elimination<'_> {
         (self.system.equalities.len() > done).then(|| self.system.equalities.swap_remove(done))
     }
 
-    /// `rest + coefficient * column == 0` remains; in other rows `coefficient * column` is `-rest`. Says whether it can hold.
+    /// `rest + coefficient * column == 0` remains; in other rows `coefficient * column` is `-rest`.
+    /// Says whether it can hold.
     fn keep_multiple(&mut self, equality: &Row, column: usize, done: &mut usize) -> Checked<bool> {
         let coefficient = equality.coefficient(column);
         self.replace_multiple(equality, column)?;
@@ -126,7 +131,8 @@ impl Elimination<'_> {
         Ok(true)
     }
 
-    /// The same divisibility with the least numbers: empty when it holds of all, `None` when of none.
+    /// The same divisibility with the least numbers: empty when it holds of all, `None` when of
+    /// none.
     fn least_multiple(&self, equality: &Row, column: usize, divisor: i128) -> Checked<Option<Row>> {
         let mut rest = Row::from(floor_mod(equality.constant(), divisor));
         for (other, coefficient) in equality.terms().filter(|(other, _)| *other != column) {

@@ -1,9 +1,10 @@
-//! Sets of integer points: finite unions of conjunctions of linear equalities and inequalities over parameters, dimensions and
-//! existentials, with which quotients, remainders and strides are said.
+//! Sets of integer points: finite unions of conjunctions of linear equalities and inequalities over
+//! parameters, dimensions and existentials, with which quotients, remainders and strides are said.
 //!
-//! Reading order: [`Space`] (what columns stand for), [`Row`] (linear expressions over them), [`Conjunction`], [`Set`]; then [`text`]
-//! (print and parse). Questions are answered exactly, by the Omega test (W. Pugh, 1991), or not at all: whatever leaves 128 bits or
-//! takes more work than its [`Budget`] is [`Unknown`]. Nothing here knows of loops.
+//! Reading order: [`Space`] (what columns stand for), [`Row`] (linear expressions over them),
+//! [`Conjunction`], [`Set`]; then [`text`] (print and parse). Questions are answered exactly, by
+//! the Omega test (W. Pugh, 1991), or not at all: whatever leaves 128 bits or takes more work than
+//! its [`Budget`] is [`Unknown`]. Nothing here knows of loops.
 //!
 //! ```
 //! use strew_affine::sets::{Budget, parse_set};

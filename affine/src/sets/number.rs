@@ -1,4 +1,5 @@
-//! Checked arithmetic on the numbers of rows. Nearly all of them are short, and short ones are worked on many times faster.
+//! Checked arithmetic on the numbers of rows. Nearly all of them are short, and short ones are
+//! worked on many times faster.
 
 use super::Unknown;
 
@@ -60,7 +61,8 @@ pub(crate) fn common_divisor(left: i128, right: i128) -> i128 {
     let (left, right) = (left.unsigned_abs(), right.unsigned_abs());
     match (u64::try_from(left), u64::try_from(right)) {
         (Ok(left), Ok(right)) => i128::from(short_common_divisor(left, right)),
-        // Only the least integer has an absolute value that is out of range; nothing is divided by it.
+        // Only the least integer has an absolute value that is out of range; nothing is divided by
+        // it.
         _ => i128::try_from(long_common_divisor(left, right)).unwrap_or(1),
     }
 }

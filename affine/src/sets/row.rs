@@ -11,7 +11,8 @@ pub struct Row {
     constant: i128,
 }
 
-/// Rows are cloned all the time. What is derived takes the coefficients one by one, this all of them at once.
+/// Rows are cloned all the time. What is derived takes the coefficients one by one, this all of
+/// them at once.
 impl Clone for Row {
     fn clone(&self) -> Self {
         Self {
@@ -206,7 +207,8 @@ impl Row {
         self
     }
 
-    /// `self == 0` with the least coefficients, the first of them positive; `None` when no integers satisfy it.
+    /// `self == 0` with the least coefficients, the first of them positive; `None` when no integers
+    /// satisfy it.
     pub(super) fn reduced(mut self) -> Checked<Option<Self>> {
         let content = self.content();
         if content == 0 {

@@ -2,9 +2,11 @@ use super::number::Checked;
 use super::{Budget, Conjunction, Row, Space};
 use std::ops::Range;
 
-/// A finite union of conjunctions over one space: the integer points at which at least one of them holds.
+/// A finite union of conjunctions over one space: the integer points at which at least one of them
+/// holds.
 ///
-/// Operations that take two sets expect [compatible](Space::is_compatible) spaces; columns are taken by their places.
+/// Operations that take two sets expect [compatible](Space::is_compatible) spaces; columns are
+/// taken by their places.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Set {
     space: Space,
@@ -74,8 +76,8 @@ impl Set {
         Ok(both)
     }
 
-    /// The same points by conjunctions in which an existential only says that something is a multiple of a constant; as far as can be
-    /// told, none of them is empty or part of another one.
+    /// The same points by conjunctions in which an existential only says that something is a
+    /// multiple of a constant; as far as can be told, none of them is empty or part of another one.
     ///
     /// # Errors
     /// Why they are not known.
@@ -92,7 +94,8 @@ impl Set {
         Ok(set)
     }
 
-    /// The points without the dimensions at these places: those that some values there complete to a point of the set.
+    /// The points without the dimensions at these places: those that some values there complete to
+    /// a point of the set.
     ///
     /// # Errors
     /// Why they are not known.
@@ -142,7 +145,8 @@ impl Set {
         Ok(self.sample(budget)?.is_none())
     }
 
-    /// Parameters and a point that is in the set for them; small numbers where there is a choice. `None` when there is none.
+    /// Parameters and a point that is in the set for them; small numbers where there is a choice.
+    /// `None` when there is none.
     ///
     /// # Errors
     /// Why that is not known.
@@ -262,8 +266,8 @@ impl Set {
         Ok(Self::new(self.space.clone(), kept))
     }
 
-    /// For all parameters the point of the set that comes first in lexicographic order, if there is one. As a set, it has at most one
-    /// point for each value of the parameters.
+    /// For all parameters the point of the set that comes first in lexicographic order, if there is
+    /// one. As a set, it has at most one point for each value of the parameters.
     ///
     /// # Errors
     /// Why it is not known.
@@ -272,7 +276,8 @@ impl Set {
         self.minus(&later, budget)?.without_existentials(budget)
     }
 
-    /// The point that comes first in lexicographic order when the parameters have these values. `None` when there is no point.
+    /// The point that comes first in lexicographic order when the parameters have these values.
+    /// `None` when there is no point.
     ///
     /// # Errors
     /// Why it is not known; also when there are points without end before every point.

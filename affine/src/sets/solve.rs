@@ -1,7 +1,8 @@
 //! Whether rows have an integer solution, and which: the Omega test, run backwards for the point.
 //!
-//! Equalities are solved by changes of columns that keep the integers (Euclid's algorithm on the coefficients). Inequalities lose a
-//! column at a time; each leaves behind what bounded it, so that from the last column on values can be chosen.
+//! Equalities are solved by changes of columns that keep the integers (Euclid's algorithm on the
+//! coefficients). Inequalities lose a column at a time; each leaves behind what bounded it, so that
+//! from the last column on values can be chosen.
 
 use super::number::{Checked, ceil_div, floor_div, nearest_div, negate};
 use super::system::{Choice, Next, System};
@@ -15,7 +16,8 @@ enum Step {
     Bounded(usize, Vec<Row>),
 }
 
-/// A solution with a value for each of `columns` columns: near zero, where there is a choice. `None` when there is none.
+/// A solution with a value for each of `columns` columns: near zero, where there is a choice.
+/// `None` when there is none.
 pub(super) fn solution(
     system: System,
     columns: usize,
@@ -61,7 +63,8 @@ impl Search<'_> {
         values.map(|values| chosen(values, steps)).transpose()
     }
 
-    /// Takes the greatest step that keeps the integers towards an equality without the column of the least coefficient.
+    /// Takes the greatest step that keeps the integers towards an equality without the column of
+    /// the least coefficient.
     fn solve_equality(
         &mut self,
         equality: Row,
@@ -111,8 +114,9 @@ impl Search<'_> {
     }
 }
 
-/// The column of least coefficient among those `wanted` and what it is replaced by: with a coefficient of one the column solves the
-/// equality, else it is replaced so that the other coefficients become less than its own. `None` when none of them occurs.
+/// The column of least coefficient among those `wanted` and what it is replaced by: with a
+/// coefficient of one the column solves the equality, else it is replaced so that the other
+/// coefficients become less than its own. `None` when none of them occurs.
 pub(super) fn pivot(
     equality: &Row,
     wanted: impl Fn(usize) -> bool,

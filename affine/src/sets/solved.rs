@@ -89,7 +89,8 @@ impl Solved {
         Ok(value)
     }
 
-    /// The value of a row over the columns of the conjunction, where equalities alone say that it is the same at all points.
+    /// The value of a row over the columns of the conjunction, where equalities alone say that it
+    /// is the same at all points.
     pub(crate) fn constant(&self, row: &Row) -> Checked<Option<i128>> {
         let value = self.value(row)?;
         Ok(value.is_constant().then(|| value.constant()))

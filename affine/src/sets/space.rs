@@ -1,5 +1,5 @@
-/// What the columns of a set stand for: parameters first, then dimensions. A conjunction may have further columns behind these, its
-/// existentials.
+/// What the columns of a set stand for: parameters first, then dimensions. A conjunction may have
+/// further columns behind these, its existentials.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Space {
     parameters: Vec<String>,
@@ -18,7 +18,8 @@ impl Space {
         }
     }
 
-    /// The space of relations between points: its dimensions are those of the first, then those of the second.
+    /// The space of relations between points: its dimensions are those of the first, then those of
+    /// the second.
     pub fn relation(parameters: Vec<String>, inputs: Vec<String>, outputs: Vec<String>) -> Self {
         let count = inputs.len();
         Self {
@@ -64,7 +65,8 @@ impl Space {
         names.nth(column).map(String::as_str)
     }
 
-    /// Whether two sets can be taken together: they have as many parameters and dimensions. Names may differ.
+    /// Whether two sets can be taken together: they have as many parameters and dimensions. Names
+    /// may differ.
     pub fn is_compatible(&self, other: &Self) -> bool {
         self.parameters.len() == other.parameters.len()
             && self.dimensions.len() == other.dimensions.len()

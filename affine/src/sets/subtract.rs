@@ -3,8 +3,9 @@
 use super::number::Checked;
 use super::{Budget, Conjunction, Row};
 
-/// What of `from` is not in `other`, in which an existential only stands in one equality: first what breaks the first row, then what
-/// keeps it and breaks the second, and so on, so that no two parts meet.
+/// What of `from` is not in `other`, in which an existential only stands in one equality: first
+/// what breaks the first row, then what keeps it and breaks the second, and so on, so that no two
+/// parts meet.
 pub(super) fn difference(
     from: &Conjunction,
     other: &Conjunction,
@@ -27,7 +28,8 @@ pub(super) fn difference(
     Ok(parts)
 }
 
-/// Whether `part` is seen to lie within one of `others`, in which existentials only stand in one equality each.
+/// Whether `part` is seen to lie within one of `others`, in which existentials only stand in one
+/// equality each.
 pub(super) fn is_part_of_one(
     part: &Conjunction,
     others: &[Conjunction],
@@ -86,7 +88,8 @@ fn push_inhabited(
     Ok(())
 }
 
-/// The existential of `row` and its coefficient, where the row says that the rest is a multiple of that.
+/// The existential of `row` and its coefficient, where the row says that the rest is a multiple of
+/// that.
 fn multiple(row: &Row, width: usize) -> Option<(usize, i128)> {
     row.terms()
         .next_back()

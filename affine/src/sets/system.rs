@@ -57,7 +57,8 @@ impl System {
         Ok(())
     }
 
-    /// What is to be done first. Inequalities are looked at when no equality is left: each that is solved changes them again.
+    /// What is to be done first. Inequalities are looked at when no equality is left: each that is
+    /// solved changes them again.
     pub(super) fn next(&mut self) -> Checked<Next> {
         if self.tidy_equalities()? == Left::Nothing {
             return Ok(Next::Nothing);
@@ -72,7 +73,8 @@ impl System {
         })
     }
 
-    /// Normalises the rows, drops those that others imply by their direction alone, and finds equalities among inequalities.
+    /// Normalises the rows, drops those that others imply by their direction alone, and finds
+    /// equalities among inequalities.
     pub(super) fn tidy(&mut self) -> Checked<Left> {
         if self.tidy_equalities()? == Left::Nothing {
             return Ok(Left::Nothing);
@@ -137,8 +139,8 @@ impl System {
         Ok(Left::Rows)
     }
 
-    /// The column among those `wanted` whose elimination makes the fewest rows, exact eliminations before others; `None` when none of
-    /// them occurs in an inequality.
+    /// The column among those `wanted` whose elimination makes the fewest rows, exact eliminations
+    /// before others; `None` when none of them occurs in an inequality.
     pub(super) fn choose(&self, wanted: impl Fn(usize) -> bool) -> Option<Choice> {
         let width = self.width();
         let mut counts = vec![Count::default(); width];
@@ -156,8 +158,9 @@ impl System {
         })
     }
 
-    /// Takes `column` out by combining each lower bound with each upper bound: its real shadow, and with `dark` those points alone
-    /// above which there surely is an integer (Pugh, *The Omega test*, 1991). The rows that bounded it are returned.
+    /// Takes `column` out by combining each lower bound with each upper bound: its real shadow, and
+    /// with `dark` those points alone above which there surely is an integer (Pugh, *The Omega
+    /// test*, 1991). The rows that bounded it are returned.
     pub(super) fn eliminate(
         &mut self,
         column: usize,
@@ -185,8 +188,8 @@ impl System {
         Ok(bounds)
     }
 
-    /// Equalities of which at least one holds at each integer point that is not above the dark shadow of `column`, which `bounds` are
-    /// about: the point is near one of the lower bounds.
+    /// Equalities of which at least one holds at each integer point that is not above the dark
+    /// shadow of `column`, which `bounds` are about: the point is near one of the lower bounds.
     pub(super) fn splinters(
         column: usize,
         bounds: &[Row],

@@ -1,7 +1,8 @@
 //! What is true of each element that a loop updates, where conditions around its updates say so.
 //!
-//! `if (depth[w] == level + 1) paths[w] += x;` updates no element but those whose depth is that, whatever `w` is. So an element of another
-//! depth may be read, and nobody has to remember that it was.
+//! `if (depth[w] == level + 1) paths[w] += x;` updates no element but those whose depth is that,
+//! whatever `w` is. So an element of another depth may be read, and nobody has to remember that it
+//! was.
 
 use crate::changed::Changed;
 use crate::visit::for_each_load;
@@ -24,8 +25,9 @@ impl Guards {
         all_are_guarded.then_some(Self(guards))
     }
 
-    /// What holds of the element that `access` reads if it is one of those that are updated: one of these conditions, which nothing but its
-    /// place decides. Each is asked for itself: where one reads an index out of range, no update under it is made, but one under another may be.
+    /// What holds of the element that `access` reads if it is one of those that are updated: one of
+    /// these conditions, which nothing but its place decides. Each is asked for itself: where one
+    /// reads an index out of range, no update under it is made, but one under another may be.
     pub(super) fn of_element(&self, access: &Access) -> Vec<Expr> {
         let mut distinct: Vec<Expr> = Vec::new();
         for guard in &self.0 {
@@ -39,7 +41,8 @@ impl Guards {
     }
 }
 
-/// Collects the guards of the updates of `array` in `nodes`, which run where `conditions` hold; whether each has one.
+/// Collects the guards of the updates of `array` in `nodes`, which run where `conditions` hold;
+/// whether each has one.
 fn guards_in<'k>(
     nodes: &'k [Node],
     changed: &Changed,
@@ -81,7 +84,8 @@ fn guard(conditions: &[&Expr], changed: &Changed, update: &Access) -> Option<Gua
     Some(Guard { condition, update })
 }
 
-/// Whether `condition` is about the element at the place of `update`, and about nothing else that changes.
+/// Whether `condition` is about the element at the place of `update`, and about nothing else that
+/// changes.
 fn speaks_of(condition: &Expr, changed: &Changed, update: &Access) -> bool {
     let mut speaks = false;
     for_each_load(condition, &mut |it| speaks |= it.is_at_same_place(update));

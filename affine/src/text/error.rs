@@ -184,7 +184,8 @@ pub enum ParseErrorKind {
         "the subscripts that this has in the array need a divisor that is not positive, or a number beyond 64 bits"
     )]
     ViewTooLarge,
-    /// A private buffer that is merged nowhere, twice, or with another combiner than it was filled for.
+    /// A private buffer that is merged nowhere, twice, or with another combiner than it was filled
+    /// for.
     #[error("`{0}` needs one merge, with the combiner whose identity fills it")]
     Merge(String),
 }

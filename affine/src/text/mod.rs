@@ -1,7 +1,8 @@
-//! Kernel text: the one notation for kernels, in which every stage of strew can be read and every dump is valid input.
+//! Kernel text: the one notation for kernels, in which every stage of strew can be read and every
+//! dump is valid input.
 //!
-//! [`print()`] and [`parse()`] are inverse to each other, up to the spans and the numbering of ids. `docs/kernel_text.md` holds the
-//! grammar.
+//! [`print()`] and [`parse()`] are inverse to each other, up to the spans and the numbering of ids.
+//! `docs/kernel_text.md` holds the grammar.
 
 mod error;
 mod names;

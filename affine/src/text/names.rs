@@ -2,7 +2,8 @@
 
 use crate::{Function, UnaryOp};
 
-/// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written between backquotes.
+/// Words that the grammar keeps for itself. A name that is one of them, or a function's, is written
+/// between backquotes.
 pub(super) const RESERVED: [&str; 43] = [
     "kernel",
     "in",
@@ -64,7 +65,8 @@ fn is_path(name: &str) -> bool {
     name.split('.').all(is_identifier) && !DOTTED.contains(&name)
 }
 
-/// Whether `name` has the form of an identifier: a letter or underscore, then letters, digits and underscores, all ASCII.
+/// Whether `name` has the form of an identifier: a letter or underscore, then letters, digits and
+/// underscores, all ASCII.
 fn is_identifier(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes

@@ -24,11 +24,12 @@ const ERRORS_REPORTED: usize = 20;
 /// Some editors begin a file with it; compilers read over it.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Reads the kernels of a text. What is returned has its names resolved and its types right; that it keeps the other
-/// invariants is for [`verify`](crate::verify::verify) to say.
+/// Reads the kernels of a text. What is returned has its names resolved and its types right; that
+/// it keeps the other invariants is for [`verify`](crate::verify::verify) to say.
 ///
 /// # Errors
-/// What is wrong with the text, in its order: errors of the grammar if there are any, else errors of names and types.
+/// What is wrong with the text, in its order: errors of the grammar if there are any, else errors
+/// of names and types.
 pub fn parse(source: &str) -> Result<Vec<Kernel>, Vec<ParseError>> {
     let (tokens, mut errors) = tokens(source)?;
     let count = Cell::new(errors.len());

@@ -7,13 +7,15 @@ use std::collections::HashMap;
 
 /// Where each variable is declared in the text: what the order of terms and factors follows.
 ///
-/// The order must not depend on the arenas: a kernel that was parsed back has other ids, and its text must be the same.
+/// The order must not depend on the arenas: a kernel that was parsed back has other ids, and its
+/// text must be the same.
 pub(super) struct Order {
     iters: HashMap<IterId, usize>,
     params: HashMap<ScalarId, usize>,
 }
 
-/// Sorts factors: iterators, parameters, then divisions by the first variable in them and by their text.
+/// Sorts factors: iterators, parameters, then divisions by the first variable in them and by their
+/// text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Variable(Rank),
@@ -130,7 +132,8 @@ impl Order {
         (keys, (is_negative, text, level))
     }
 
-    /// Whether the terms with the first of the variables are mostly subtracted, and all can be negated.
+    /// Whether the terms with the first of the variables are mostly subtracted, and all can be
+    /// negated.
     fn starts_negative(&self, expr: &AffineExpr) -> bool {
         let rank_of = |term: &Term| {
             let mut first = None;

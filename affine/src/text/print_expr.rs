@@ -6,7 +6,8 @@ use crate::{
     UnaryOp, Value,
 };
 
-/// What the place that an expression stands in says about its type, and with it about the bare literals in it.
+/// What the place that an expression stands in says about its type, and with it about the bare
+/// literals in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Context {
     /// Bare literals have this type.
@@ -168,7 +169,8 @@ impl Printer<'_> {
         format!("{}[{}]", written(name), subscripts.join(", "))
     }
 
-    /// The text of subscripts into dimensions of these sizes; those that come from one linear index by their sizes are shown together.
+    /// The text of subscripts into dimensions of these sizes; those that come from one linear index
+    /// by their sizes are shown together.
     fn subscripts(&self, subscripts: &[Subscript], extents: &[AffineExpr]) -> Vec<String> {
         let mut shown = Vec::with_capacity(subscripts.len());
         let mut rest = (subscripts, extents);
@@ -212,8 +214,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether a computed subscript would be read back as an affine one, or as this mark around one. A cast to the type that
-    /// it has anyway then says that it is computed.
+    /// Whether a computed subscript would be read back as an affine one, or as this mark around
+    /// one. A cast to the type that it has anyway then says that it is computed.
     fn needs_mark(&self, expr: &Expr) -> bool {
         let mut core = expr;
         while let Expr::Cast(ty, operand) = core
@@ -249,7 +251,8 @@ fn literal(value: Value) -> (String, bool) {
         None => (value.as_integer().unwrap_or_default().to_string(), true),
         Some(float) if float.is_nan() => ("nan".to_owned(), false),
         Some(float) if float.is_infinite() => (float.to_string(), false),
-        // The shortest digits that give an `f32` back are fewer than those that give its `f64` back.
+        // The shortest digits that give an `f32` back are fewer than those that give its `f64`
+        // back.
         Some(float) if value.ty() == Type::F32 => (format!("{:?}", float as f32), true),
         Some(float) => (format!("{float:?}"), true),
     }

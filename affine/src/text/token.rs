@@ -2,7 +2,8 @@ use crate::{Function, Type, UnaryOp};
 use logos::Logos;
 use std::fmt;
 
-/// A token of the kernel text. The dotted words are one token each, so that `affine` and `scf` stay free as names.
+/// A token of the kernel text. The dotted words are one token each, so that `affine` and `scf` stay
+/// free as names.
 #[derive(Logos, Clone, Copy, Debug, PartialEq)]
 #[logos(skip r"[ \t\r\n]+")]
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]

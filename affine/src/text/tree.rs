@@ -15,7 +15,8 @@ pub(super) enum Item<'a> {
     Reduction(Reduction<'a>),
 }
 
-/// `reduction @name(held, incoming: type) = body identity(neutral)`; without a body, of a host; without an identity, in order.
+/// `reduction @name(held, incoming: type) = body identity(neutral)`; without a body, of a host;
+/// without an identity, in order.
 #[derive(Debug)]
 pub(super) struct Reduction<'a> {
     pub(super) name: Name<'a>,
@@ -239,7 +240,8 @@ pub(super) enum TreeKind<'a> {
     Call(Function, Vec<Tree<'a>>),
     /// Indices and as many sizes.
     LinearizeIndex(Vec<Tree<'a>>, Vec<Tree<'a>>),
-    /// A linear index, sizes, and the number of one of the indices; without it all of them, as subscripts.
+    /// A linear index, sizes, and the number of one of the indices; without it all of them, as
+    /// subscripts.
     DelinearizeIndex(Box<Tree<'a>>, Vec<Tree<'a>>, Option<&'a str>),
     /// Parentheses: `-(5)` negates a constant, `-5` is one.
     Group(Box<Tree<'a>>),

@@ -1,4 +1,5 @@
-//! What numbers lie between, by what they are computed from and by the conditions inside of expressions.
+//! What numbers lie between, by what they are computed from and by the conditions inside of
+//! expressions.
 
 use super::Range;
 use super::span::{Span, binary};

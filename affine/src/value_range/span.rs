@@ -85,7 +85,8 @@ impl Span {
         }
     }
 
-    /// This number where it is not `other`: an end of the one is left out where the other is no other number.
+    /// This number where it is not `other`: an end of the one is left out where the other is no
+    /// other number.
     pub(crate) fn without(self, other: Self) -> Self {
         let without = |own: Range, other: Range| match other.0 == other.1 {
             true => (
@@ -115,7 +116,8 @@ impl Span {
     }
 }
 
-/// A result that does not wrap of numbers of so many bits; `None` where nothing is to be said of it.
+/// A result that does not wrap of numbers of so many bits; `None` where nothing is to be said of
+/// it.
 pub(crate) fn binary(op: BinaryOp, left: Span, right: Span, bits: u32) -> Option<Span> {
     if left.is_empty() || right.is_empty() {
         return None;
@@ -139,7 +141,8 @@ pub(crate) fn binary(op: BinaryOp, left: Span, right: Span, bits: u32) -> Option
                 found.and(Span::beside(most(it.beside.1)))
             })
         }
-        // No further from zero than what is divided. A number by itself is 1, though, wherever it is evaluated.
+        // No further from zero than what is divided. A number by itself is 1, though, wherever it
+        // is evaluated.
         BinaryOp::Div if is_natural(left) && right.number.0 == right.number.1 => {
             found.and(Span::beside(most(left.beside.1)))
         }

@@ -6,8 +6,9 @@ use crate::{ArrayId, IterId, Kernel, LocalId, Node};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// [`verify`] of a kernel that was made of `before`. A step changes one nest of many: outermost statements that are as they were are not looked
-/// at again, so that a schedule takes time for what it changes.
+/// [`verify`] of a kernel that was made of `before`. A step changes one nest of many: outermost
+/// statements that are as they were are not looked at again, so that a schedule takes time for what
+/// it changes.
 ///
 /// # Errors
 /// As [`verify`].
@@ -32,7 +33,8 @@ struct Change<'k> {
 }
 
 impl<'k> Change<'k> {
-    /// `None` if there are other differences than in the body, in what iterators are called, and in what there is more of.
+    /// `None` if there are other differences than in the body, in what iterators are called, and in
+    /// what there is more of.
     fn between(before: &'k Kernel, after: &'k Kernel) -> Option<Self> {
         extends(before, after).then_some(())?;
         let (old, new) = (before.body.as_slice(), after.body.as_slice());
@@ -51,9 +53,11 @@ impl<'k> Change<'k> {
         })
     }
 
-    /// Whether the kernel keeps all invariants if the one before did. `false` where that is not seen from the new statements alone.
+    /// Whether the kernel keeps all invariants if the one before did. `false` where that is not
+    /// seen from the new statements alone.
     ///
-    /// What stands beside them does: it sees all that it saw, which means the same, and what is new has an id and a name that nothing else has.
+    /// What stands beside them does: it sees all that it saw, which means the same, and what is new
+    /// has an id and a name that nothing else has.
     fn keeps_invariants(&self) -> bool {
         let mut kept = self.old.iter().filter(|it| is_declaration(it));
         kept.all(|it| self.new.contains(it))
@@ -62,8 +66,8 @@ impl<'k> Change<'k> {
             && self.binds_nothing_that_is_bound()
     }
 
-    /// Whether what the new statements bind was bound by the old ones, or is new; and what is new, or called otherwise than it was, is bound
-    /// by them and has a name that nothing else has.
+    /// Whether what the new statements bind was bound by the old ones, or is new; and what is new,
+    /// or called otherwise than it was, is bound by them and has a name that nothing else has.
     fn binds_nothing_that_is_bound(&self) -> bool {
         let bound_now = bound(self.new);
         let new = &bound_now - &bound(self.old);

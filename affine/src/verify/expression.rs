@@ -19,7 +19,8 @@ fn entry<T>(arena: &Arena<T>, id: Idx<T>) -> Option<&T> {
     arena.values().nth(position)
 }
 
-/// How deep the text of an affine expression is nested: every operator and every division is a level of its own.
+/// How deep the text of an affine expression is nested: every operator and every division is a
+/// level of its own.
 fn levels(expr: &AffineExpr) -> usize {
     let factors = expr.terms().iter().flat_map(|term| &term.factors);
     let deepest = factors.map(|factor| match factor {

@@ -3,9 +3,71 @@
 use super::{Verifier, ViolationKind};
 use crate::speculation::{Updated, is_contained};
 use crate::visit::{allocated_arrays, for_each_load_of, walk};
-use crate::{Access, ArrayId, Disjoint, Forall, Node, Private, Type};
+use crate::{Access, AffineExpr, Array, ArrayId, Combiner, Disjoint, Forall, Node, Private, Type};
 
 impl<'k> Verifier<'k> {
+    /// That buffers are like their targets, and can be merged into them.
+    pub(super) fn private(&mut self, private: &'k Private) {
+        let combiner = &private.combiner;
+        let (places, values) = (private.targets.len(), private.buffers.len());
+        if (places, values) != (combiner.parts(), combiner.parts()) {
+            return self.wrong_part_count(combiner, places, values);
+        }
+        let pairs = private.buffers.iter().zip(&private.targets);
+        let targets: Vec<_> = pairs
+            .map(|(buffer, target)| self.buffer(*buffer, *target))
+            .collect();
+        if let Some(targets) = targets.into_iter().collect::<Option<Vec<_>>>() {
+            self.merged(&targets, combiner);
+        }
+    }
+
+    /// That targets can be merged together.
+    fn merged(&mut self, targets: &[&'k Array], combiner: &'k Combiner) {
+        for pair in targets.windows(2) {
+            if let [first, second] = pair
+                && !self.are_equal(&first.extents, &second.extents)
+            {
+                self.report(ViolationKind::TargetsDiffer {
+                    first: first.name.clone(),
+                    second: second.name.clone(),
+                });
+            }
+        }
+        let types: Vec<_> = targets.iter().map(|it| it.element).collect();
+        self.combiner(combiner, Some(types.clone()));
+        self.identity(combiner, &types);
+    }
+
+    fn are_equal(&self, left: &[AffineExpr], right: &[AffineExpr]) -> bool {
+        let mut pairs = left.iter().zip(right);
+        left.len() == right.len()
+            && pairs.all(|(left, right)| self.kernel.assumes_equal(left, right))
+    }
+
+    /// Checks one private buffer; the target it belongs to.
+    fn buffer(&mut self, id: ArrayId, target_id: ArrayId) -> Option<&'k Array> {
+        let (buffer, target) = (self.known_array(id)?, self.known_array(target_id)?);
+        self.here = buffer.span;
+        self.visible_array(target_id);
+        if !self.scope.freeze(target_id) {
+            self.report(ViolationKind::TargetTouched(target.name.clone()));
+        }
+        if self.scope.own(id) {
+            self.new_name(&buffer.name);
+            self.own_array(buffer);
+        } else {
+            self.report(ViolationKind::NotPrivate(buffer.name.clone()));
+        }
+        if (buffer.element, &buffer.extents) != (target.element, &target.extents) {
+            self.report(ViolationKind::UnlikeTarget {
+                buffer: buffer.name.clone(),
+                target: target.name.clone(),
+            });
+        }
+        Some(target)
+    }
+
     pub(super) fn disjoint(&mut self, forall: &'k Forall) {
         let kernel = self.kernel;
         for Disjoint { target, met } in &forall.disjoint {
@@ -65,8 +127,8 @@ impl<'k> Verifier<'k> {
         }
     }
 
-    /// Buffers that begin as what is in their targets, for want of an identity, cannot be told from them: updates are all that is done to
-    /// them, and to those beside them.
+    /// Buffers that begin as what is in their targets, for want of an identity, cannot be told from
+    /// them: updates are all that is done to them, and to those beside them.
     pub(super) fn in_order(&mut self, forall: &'k Forall) {
         let has_identity = |it: &Private| it.combiner.identity(&it.types(self.kernel)).is_some();
         let Some(ordered) = forall.privates.iter().find(|it| !has_identity(it)) else {

@@ -1,42 +1,54 @@
-//! The invariants of kernels. Only [`verify`] makes a [`Verified`] kernel; later stages rely on all of them.
+//! The invariants of kernels. Only [`verify`] makes a [`Verified`] kernel; later stages rely on all
+//! of them.
 //!
 //! *Names and ids*
-//! * Every id is one of the kernel's arenas. All names in use are different and can be written (not empty, no backquote or
-//!   control character).
-//! * A scalar is used if it is a parameter; an array if it is a parameter, inside its forall a private buffer, or behind its `alloc`
-//!   and inside the block of that a local array; an iterator inside its loop; a local behind its declaration and inside the block
-//!   of that.
-//! * A record parameter has fields, all of them its own and of the same extents, which lie apart inside of its bytes, each at a
-//!   multiple of its size; its bytes are a multiple of those of every field. No other array is a field.
-//! * An iterator is bound by one loop, a local declared once, an array allocated once, a private buffer owned by one forall, a
-//!   parameter listed once.
-//! * An inferred size is an `i64` and, by itself, an extent of an array parameter whose other extents are over passed scalars.
+//! * Every id is one of the kernel's arenas. All names in use are different and can be written (not
+//!   empty, no backquote or control character).
+//! * A scalar is used if it is a parameter; an array if it is a parameter, inside its forall a
+//!   private buffer, or behind its `alloc` and inside the block of that a local array; an iterator
+//!   inside its loop; a local behind its declaration and inside the block of that.
+//! * A record parameter has fields, all of them its own and of the same extents, which lie apart
+//!   inside of its bytes, each at a multiple of its size; its bytes are a multiple of those of
+//!   every field. No other array is a field.
+//! * An iterator is bound by one loop, a local declared once, an array allocated once, a private
+//!   buffer owned by one forall, a parameter listed once.
+//! * An inferred size is an `i64` and, by itself, an extent of an array parameter whose other
+//!   extents are over passed scalars.
 //! * Assumptions are over parameters alone.
 //! * A view is of an array parameter, all of whose dimensions belong to one of its own.
 //!
 //! *Types*
-//! * Operands have the types that [`Expr`] asks for, functions as many as they take, conditions are `bool`, `scf` bounds `i64`, a value has its place's type.
+//! * Operands have the types that [`Expr`] asks for, functions as many as they take, conditions are
+//!   `bool`, `scf` bounds `i64`, a value has its place's type.
 //! * There are as many subscripts as dimensions, at least one; a computed subscript is an integer.
-//! * The variables of affine expressions are integer parameters and iterators in scope; extents and the divisors of affine
-//!   divisions are over parameters alone.
-//! * A combiner is defined on the types it is used at, its bodies have those types and are made of operands and constants and
-//!   divide integers by constants other than 0 alone; its operands occur nowhere else. A reduction has as many places and values as its combiner has parts, and
-//!   its places are different arrays and locals.
-//! * Combiners of one name are the same, and none that is declared has the name of one that is built in.
+//! * The variables of affine expressions are integer parameters and iterators in scope; extents and
+//!   the divisors of affine divisions are over parameters alone.
+//! * A combiner is defined on the types it is used at, its bodies have those types and are made of
+//!   operands and constants and divide integers by constants other than 0 alone; its operands occur
+//!   nowhere else. A reduction has as many places and values as its combiner has parts, and its
+//!   places are different arrays and locals.
+//! * Combiners of one name are the same, and none that is declared has the name of one that is
+//!   built in.
 //!
 //! *Loops and writes*
-//! * Bounds have at least one alternative, steps are positive. What runs in lanes is what [`Lanes`] accepts.
+//! * Bounds have at least one alternative, steps are positive. What runs in lanes is what [`Lanes`]
+//!   accepts.
 //! * A `let` is not set again. Inside a forall no local is set that was declared outside.
-//! * A forall merges into each target once, by a combiner that has as many parts as there are targets to merge together; if it has no
-//!   identity, the body holds no forall and does nothing with private buffers but update them by their combiners; those have the same extents, or such as the kernel assumes to be equal; a buffer has the target's element type
-//!   and extents; the body does not touch the target.
+//! * A forall merges into each target once, by a combiner that has as many parts as there are
+//!   targets to merge together; if it has no identity, the body holds no forall and does nothing
+//!   with private buffers but update them by their combiners; those have the same extents, or such
+//!   as the kernel assumes to be equal; a buffer has the target's element type and extents; the
+//!   body does not touch the target.
 //! * A forall says one of [`STRATEGIES`].
-//! * A target that a forall calls speculative is no target of it otherwise; all that its body does is to update it and private buffers by
-//!   their combiners, which have identities, and to set arrays and scalars of its own; it reads no private buffer, holds no forall and no
-//!   `scf.while`, and nothing that it reads of the target decides on the bounds of a loop.
-//! * What a forall calls disjoint is no field and nothing that it makes private; what marks it is a local array of `u8` with the same
-//!   extents that its body does not touch; that holds no other forall.
-//! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most twice as deep.
+//! * A target that a forall calls speculative is no target of it otherwise; all that its body does
+//!   is to update it and private buffers by their combiners, which have identities, and to set
+//!   arrays and scalars of its own; it reads no private buffer, holds no forall and no `scf.while`,
+//!   and nothing that it reads of the target decides on the bounds of a loop.
+//! * What a forall calls disjoint is no field and nothing that it makes private; what marks it is a
+//!   local array of `u8` with the same extents that its body does not touch; that holds no other
+//!   forall.
+//! * Nodes are nested at most [`MAX_NESTING`] deep, and so is each expression; affine ones at most
+//!   twice as deep.
 
 mod again;
 mod expression;
@@ -51,8 +63,8 @@ pub use violation::{EntityKind, Violation, ViolationKind};
 use crate::lanes::Lanes;
 use crate::visit::{Loop, combiners, walk};
 use crate::{
-    AffineExpr, AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel,
-    LocalId, Node, Parameter, Place, Private, RecordId, STRATEGIES, ScfFor, Span, Type,
+    AffineFor, ArrayId, Bound, Combiner, Condition, Expr, Forall, IterId, Kernel, LocalId, Node,
+    Parameter, Place, RecordId, STRATEGIES, ScfFor, Span, Type,
 };
 use scope::Scope;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,7 +98,8 @@ impl std::fmt::Display for Verified {
     }
 }
 
-/// Checks every invariant of the module's list. Nodes that were taken out of a clone of the kernel, which has them still, are copied.
+/// Checks every invariant of the module's list. Nodes that were taken out of a clone of the kernel,
+/// which has them still, are copied.
 ///
 /// # Errors
 /// All violations, in the order of the text.
@@ -376,67 +389,6 @@ impl<'k> Verifier<'k> {
             self.scope.arrays.remove(&buffer);
         }
         self.scope.leave_forall(outer);
-    }
-
-    fn private(&mut self, private: &'k Private) {
-        let combiner = &private.combiner;
-        let (places, values) = (private.targets.len(), private.buffers.len());
-        if (places, values) != (combiner.parts(), combiner.parts()) {
-            return self.wrong_part_count(combiner, places, values);
-        }
-        let pairs = private.buffers.iter().zip(&private.targets);
-        let targets: Vec<_> = pairs
-            .map(|(buffer, target)| self.buffer(*buffer, *target))
-            .collect();
-        if let Some(targets) = targets.into_iter().collect::<Option<Vec<_>>>() {
-            self.merged(&targets, combiner);
-        }
-    }
-
-    /// That targets can be merged together.
-    fn merged(&mut self, targets: &[&'k crate::Array], combiner: &'k Combiner) {
-        for pair in targets.windows(2) {
-            if let [first, second] = pair
-                && !self.are_equal(&first.extents, &second.extents)
-            {
-                self.report(ViolationKind::TargetsDiffer {
-                    first: first.name.clone(),
-                    second: second.name.clone(),
-                });
-            }
-        }
-        let types: Vec<_> = targets.iter().map(|it| it.element).collect();
-        self.combiner(combiner, Some(types.clone()));
-        self.identity(combiner, &types);
-    }
-
-    fn are_equal(&self, left: &[AffineExpr], right: &[AffineExpr]) -> bool {
-        let mut pairs = left.iter().zip(right);
-        left.len() == right.len()
-            && pairs.all(|(left, right)| self.kernel.assumes_equal(left, right))
-    }
-
-    /// Checks one private buffer; the target it belongs to.
-    fn buffer(&mut self, id: ArrayId, target_id: ArrayId) -> Option<&'k crate::Array> {
-        let (buffer, target) = (self.known_array(id)?, self.known_array(target_id)?);
-        self.here = buffer.span;
-        self.visible_array(target_id);
-        if !self.scope.freeze(target_id) {
-            self.report(ViolationKind::TargetTouched(target.name.clone()));
-        }
-        if self.scope.own(id) {
-            self.new_name(&buffer.name);
-            self.own_array(buffer);
-        } else {
-            self.report(ViolationKind::NotPrivate(buffer.name.clone()));
-        }
-        if (buffer.element, &buffer.extents) != (target.element, &target.extents) {
-            self.report(ViolationKind::UnlikeTarget {
-                buffer: buffer.name.clone(),
-                target: target.name.clone(),
-            });
-        }
-        Some(target)
     }
 
     fn wrong_part_count(&mut self, combiner: &Combiner, places: usize, values: usize) {

@@ -40,8 +40,8 @@ impl<'k> Verifier<'k> {
     }
 }
 
-/// Whether there are fields, each with a number of elements that is known, and they lie apart inside of the record, each at a
-/// multiple of the size of its elements in every record.
+/// Whether there are fields, each with a number of elements that is known, and they lie apart
+/// inside of the record, each at a multiple of the size of its elements in every record.
 fn lies_well(record: &Record, fields: &[&Array]) -> bool {
     let is_short = |array: &&Array| {
         let (records, own) = array.split_extents();

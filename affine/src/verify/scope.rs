@@ -49,7 +49,8 @@ impl<'k> Scope<'k> {
         self.owned.insert(buffer) && self.arrays.insert(buffer)
     }
 
-    /// Makes the local array visible; whether it is neither a parameter, nor a private buffer, nor allocated elsewhere.
+    /// Makes the local array visible; whether it is neither a parameter, nor a private buffer, nor
+    /// allocated elsewhere.
     pub(super) fn allocate(&mut self, array: ArrayId) -> bool {
         let is_new = self.own(array);
         if is_new {

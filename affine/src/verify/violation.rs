@@ -117,7 +117,8 @@ pub enum ViolationKind {
     /// A computed subscript or an affine variable that is not an integer.
     #[error("this has type {0}, but an integer is needed")]
     NotAnInteger(Type),
-    /// A record without fields, or with fields that overlap, do not lie inside of it, or not at multiples of their sizes.
+    /// A record without fields, or with fields that overlap, do not lie inside of it, or not at
+    /// multiples of their sizes.
     #[error(
         "the fields of `{0}` do not lie apart inside of its bytes, each at a multiple of its size"
     )]
@@ -125,7 +126,8 @@ pub enum ViolationKind {
     /// A record with fields of different extents.
     #[error("the fields of `{0}` have different extents")]
     UnlikeFields(String),
-    /// An array that says that it is a field of a record, but is not one of its fields, or the other way round.
+    /// An array that says that it is a field of a record, but is not one of its fields, or the
+    /// other way round.
     #[error(
         "`{0}` is not a field of the record that has it, or a field of a record that has it not"
     )]
@@ -160,7 +162,8 @@ pub enum ViolationKind {
     /// A write to a `let`.
     #[error("`{0}` is a `let` and is not set again")]
     Immutable(String),
-    /// A write to a local that was declared outside of the forall around the write: its iterations would race.
+    /// A write to a local that was declared outside of the forall around the write: its iterations
+    /// would race.
     #[error("`{0}` is declared outside of the forall that sets it: its iterations would race")]
     SharedLocal(String),
     /// An access to the target of a forall inside its body.
@@ -192,25 +195,30 @@ pub enum ViolationKind {
         "a combiner's body is made of its operands and constants, and its operands stand nowhere else"
     )]
     MisplacedOperand,
-    /// Two combiners of one name that are not the same, or a declared one with the name of one that is built in.
+    /// Two combiners of one name that are not the same, or a declared one with the name of one that
+    /// is built in.
     #[error("two different combiners are called `{0}`")]
     CombinersDiffer(String),
-    /// A pair of `disjoint` that is not an array and, for its elements, a local array of `u8` that nothing else touches.
+    /// A pair of `disjoint` that is not an array and, for its elements, a local array of `u8` that
+    /// nothing else touches.
     #[error(
         "`disjoint` takes an array that no forall around makes private and, behind it, a local array of u8 with its extents that the body does not touch"
     )]
     NotDisjoint,
-    /// A forall with a speculative target whose body does more than update that and private buffers.
+    /// A forall with a speculative target whose body does more than update that and private
+    /// buffers.
     #[error(
         "with `speculative` the body can do nothing but update what stands there and private buffers, by combiners with an identity; it          holds no other forall and no scf.while, and what it reads of the targets decides on no bounds"
     )]
     NotSpeculative,
-    /// A forall that merges by a combiner without an identity, and whose body does more than update private buffers.
+    /// A forall that merges by a combiner without an identity, and whose body does more than update
+    /// private buffers.
     #[error(
         "`{0}` has no identity, so the body can do nothing but update private buffers, and hold no other forall"
     )]
     NotInOrder(String),
-    /// A combiner that divides integers by what may be 0: merging has no iteration to report that at.
+    /// A combiner that divides integers by what may be 0: merging has no iteration to report that
+    /// at.
     #[error("a combiner divides integers by constants other than 0 alone")]
     DivisionInCombiner,
     /// A forall that says no strategy that there is.

@@ -18,7 +18,8 @@ pub struct Arguments(*const Slot);
 
 impl Arguments {
     /// # Safety
-    /// There is a slot for each parameter that is asked for, of its kind; each array is asked for once.
+    /// There is a slot for each parameter that is asked for, of its kind; each array is asked for
+    /// once.
     pub unsafe fn new(slots: *const Slot) -> Self {
         Self(slots)
     }

@@ -135,7 +135,8 @@ pub(super) fn triangles(random: &mut Random, updates: usize, bytes: usize) -> Op
     Some(problem)
 }
 
-/// The distance of each vertex from the one with most neighbours; -1 where there is no way. Then the levels.
+/// The distance of each vertex from the one with most neighbours; -1 where there is no way. Then
+/// the levels.
 fn levels(rows: &Rows) -> (Vec<i32>, Vec<Vec<i32>>) {
     let first = (0..rows.vertices()).max_by_key(|it| rows.of_vertex(*it).len());
     let mut depths = vec![-1; rows.vertices()];
@@ -159,7 +160,8 @@ fn levels(rows: &Rows) -> (Vec<i32>, Vec<Vec<i32>>) {
     (depths, levels)
 }
 
-/// The arguments that both directions begin with, for the level whose edges are most, or the one after it.
+/// The arguments that both directions begin with, for the level whose edges are most, or the one
+/// after it.
 fn betweenness(
     function: &'static str,
     random: &mut Random,

@@ -23,7 +23,8 @@ impl Random {
     }
 }
 
-/// The columns of the matrix that a mesh makes, node by node, in order: a node has at most seven with itself.
+/// The columns of the matrix that a mesh makes, node by node, in order: a node has at most seven
+/// with itself.
 struct Columns(Vec<Vec<i32>>);
 
 impl Columns {
@@ -116,7 +117,8 @@ pub(super) fn deposit(
     Some(problem)
 }
 
-/// Half of the pairs of nearest neighbours in a face-centred cubic lattice of `side` cells each way, atom by atom, whose sides meet.
+/// Half of the pairs of nearest neighbours in a face-centred cubic lattice of `side` cells each
+/// way, atom by atom, whose sides meet.
 fn lattice(side: usize) -> Vec<(i32, i32)> {
     const NEIGHBOURS: [[usize; 3]; 6] = {
         // Half cells; the last way round is a step back.

@@ -96,7 +96,8 @@ impl<'a> Walker<'_, 'a, '_> {
     }
 }
 
-/// The names of the attributes between two pairs of parentheses, and where each stands with its arguments.
+/// The names of the attributes between two pairs of parentheses, and where each stands with its
+/// arguments.
 fn names<'a>(list: &[Spanned<'a>]) -> Vec<(&'a str, Span)> {
     let mut names: Vec<(&str, Span)> = Vec::new();
     let (mut depth, mut is_first) = (0_usize, true);

@@ -1,8 +1,10 @@
-//! Between preprocessor and parser: what the grammar does not have, of C99 and of what compilers add to it.
+//! Between preprocessor and parser: what the grammar does not have, of C99 and of what compilers
+//! add to it.
 //!
-//! Words that change nothing vanish. The others are reported, and what stands there instead lets the parser go on as if
-//! nothing had been wrong, so that each construct is named once and nothing else is said because of it: a type becomes
-//! another type, an expression [`Token::Refused`], a qualifier nothing.
+//! Words that change nothing vanish. The others are reported, and what stands there instead lets
+//! the parser go on as if nothing had been wrong, so that each construct is named once and nothing
+//! else is said because of it: a type becomes another type, an expression [`Token::Refused`], a
+//! qualifier nothing.
 
 mod attribute;
 mod old_style;
@@ -196,7 +198,8 @@ impl<'a> Walker<'_, 'a, '_> {
         is_type(self.previous()) || is_type(self.peek(0))
     }
 
-    /// How many of the next tokens a pair of brackets and what is between them are; 0 where no bracket is next.
+    /// How many of the next tokens a pair of brackets and what is between them are; 0 where no
+    /// bracket is next.
     fn bracketed(&self) -> usize {
         let mut depth = 0_usize;
         for (count, (token, _)) in self.tokens.iter().skip(self.position).enumerate() {
@@ -213,7 +216,8 @@ impl<'a> Walker<'_, 'a, '_> {
         0
     }
 
-    /// Leaves out the brackets that are next with what is between them; where they end, or `span` if there are none.
+    /// Leaves out the brackets that are next with what is between them; where they end, or `span`
+    /// if there are none.
     fn skip_parentheses(&mut self, span: Span) -> Span {
         self.skip(self.bracketed(), span)
     }
@@ -230,7 +234,8 @@ impl<'a> Walker<'_, 'a, '_> {
         self.without_brackets(Token::LeftParenthesis);
     }
 
-    /// Leaves out brackets that begin with `opening`, if they are next, and not what is between them.
+    /// Leaves out brackets that begin with `opening`, if they are next, and not what is between
+    /// them.
     fn without_brackets(&mut self, opening: Token<'a>) {
         let count = self.bracketed();
         if count > 0 && self.peek(0) == Some(opening) {
@@ -337,7 +342,8 @@ impl<'a> Walker<'_, 'a, '_> {
         );
     }
 
-    /// Takes the present item out, up to a token that `ends` it or the end of its braces; what it is called.
+    /// Takes the present item out, up to a token that `ends` it or the end of its braces; what it
+    /// is called.
     fn take_out_function(&mut self, ends: impl Fn(Token<'a>) -> bool) -> String {
         let head = self.output.iter().skip(self.item);
         let names = head.filter_map(|(token, _)| match token {

@@ -7,8 +7,8 @@ use crate::token::Token;
 use strew_affine::Span;
 
 impl Walker<'_, '_, '_> {
-    /// Whether the parenthesis that is behind began a list of names with declarations behind it; the function is taken out
-    /// then.
+    /// Whether the parenthesis that is behind began a list of names with declarations behind it;
+    /// the function is taken out then.
     pub(super) fn old_style(&mut self) -> bool {
         let is_named = matches!(self.previous(), Some(Token::Identifier(_)));
         let rest = self.tokens.get(self.position..).unwrap_or_default();

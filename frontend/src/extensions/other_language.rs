@@ -1,4 +1,5 @@
-//! C++, the attributes of C23, and what compilers for graphics processors add: each construct is named once.
+//! C++, the attributes of C23, and what compilers for graphics processors add: each construct is
+//! named once.
 //!
 //! All of these words are good names in C, so that what stands beside them decides.
 

@@ -1,10 +1,11 @@
 //! What is affine about a machine integer.
 //!
-//! Arithmetic on `w` bits is arithmetic modulo `2^w`: the map from the integers to the machine integers is a homomorphism of
-//! rings. So a sum of products computed in a type is congruent to the same sum of products over the integers whatever
-//! wraps on the way, and it is *equal* to it as soon as that value fits the type. Only what does not respect congruence (a
-//! division, a shift to the right, a comparison, a conversion to a wider type) needs its operands to be equal to their affine
-//! form; that need becomes a [`Proviso`], judged where the value is used.
+//! Arithmetic on `w` bits is arithmetic modulo `2^w`: the map from the integers to the machine
+//! integers is a homomorphism of rings. So a sum of products computed in a type is congruent to the
+//! same sum of products over the integers whatever wraps on the way, and it is *equal* to it as
+//! soon as that value fits the type. Only what does not respect congruence (a division, a shift to
+//! the right, a comparison, a conversion to a wider type) needs its operands to be equal to their
+//! affine form; that need becomes a [`Proviso`], judged where the value is used.
 
 use super::interval::Interval;
 use strew_affine::{AffineExpr, Overflow, Type};
@@ -20,7 +21,8 @@ pub(crate) struct Proviso {
 #[derive(Clone, Debug)]
 pub(crate) struct Affine {
     pub(crate) expr: AffineExpr,
-    /// Whether the value is that of `expr`, provided that; else it is congruent to it modulo two to the width of its type.
+    /// Whether the value is that of `expr`, provided that; else it is congruent to it modulo two to
+    /// the width of its type.
     is_exact: bool,
     pub(crate) provided: Vec<Proviso>,
 }
@@ -56,7 +58,8 @@ impl Affine {
         (self.is_exact && self.provided.is_empty()).then_some(&self.expr)
     }
 
-    /// The result of an operation that respects congruence; `keeps` says that the machine operation itself does not wrap.
+    /// The result of an operation that respects congruence; `keeps` says that the machine operation
+    /// itself does not wrap.
     pub(crate) fn combined(
         operands: &[&Self],
         expr: Result<AffineExpr, Overflow>,

@@ -1,7 +1,9 @@
-//! The place of the greatest: `if (a[j] > a[best]) best = j` keeps what stands there beside the place, and is a reduction of both then.
+//! The place of the greatest: `if (a[j] > a[best]) best = j` keeps what stands there beside the
+//! place, and is a reduction of both then.
 //!
-//! Nothing writes to the array while the loop runs, so what stands at the place is what was compared last when the place was set. That goes
-//! for whatever is computed of the iterator, such as `fabs(a[j])`.
+//! Nothing writes to the array while the loop runs, so what stands at the place is what was
+//! compared last when the place was set. That goes for whatever is computed of the iterator, such
+//! as `fabs(a[j])`.
 
 use crate::locals::for_each_own_use;
 use crate::raise::computed;
@@ -54,7 +56,8 @@ impl Places<'_> {
         *nodes = done;
     }
 
-    /// The bounds of `around`, if there is one of each; what lies between them is known from here on.
+    /// The bounds of `around`, if there is one of each; what lies between them is known from here
+    /// on.
     fn bounds(&mut self, around: Loop<'_>) -> Option<Bounds> {
         let iter = around.iter();
         let (lower, upper) = match around {
@@ -112,7 +115,8 @@ impl Places<'_> {
     }
 }
 
-/// `if (here op there) place = payload`, where `there` is `here` at the place instead of the iterator.
+/// `if (here op there) place = payload`, where `there` is `here` at the place instead of the
+/// iterator.
 struct Search {
     op: CompareOp,
     here: Expr,

@@ -1,7 +1,8 @@
 //! Calls of functions of the file: the body of the callee is lowered where it is called.
 //!
-//! Its parameters become locals with the values of the arguments; those that nothing assigns stay what the argument is. An array
-//! parameter is another name of the caller's array. A `return` leaves the callee's statements alone.
+//! Its parameters become locals with the values of the arguments; those that nothing assigns stay
+//! what the argument is. An array parameter is another name of the caller's array. A `return`
+//! leaves the callee's statements alone.
 
 use super::reference::Reference;
 use super::value::Typed;
@@ -18,8 +19,8 @@ use crate::types::{self, Named, Position, Returned};
 use std::rc::Rc;
 use strew_affine::{AffineExpr, Expr as Computation, Node, Span, Value, text};
 
-/// How many functions, and how many of their statements and expressions, may contain each other where calls are expanded: the
-/// lowering recurses through them.
+/// How many functions, and how many of their statements and expressions, may contain each other
+/// where calls are expanded: the lowering recurses through them.
 const DEEPEST: usize = 300;
 
 /// What is handed over for a parameter.
@@ -43,7 +44,8 @@ impl<'a> Lowering<'a> {
         Some(values.into_iter().next())
     }
 
-    /// The values of a call: the numbers of a structure, one of anything else, none where the function returns none.
+    /// The values of a call: the numbers of a structure, one of anything else, none where the
+    /// function returns none.
     pub(super) fn call_numbers(
         &mut self,
         name: &Name,
@@ -328,7 +330,8 @@ impl<'a> Lowering<'a> {
         None
     }
 
-    /// The lengths of an array parameter but the first, which says nothing; `None` where one is not known.
+    /// The lengths of an array parameter but the first, which says nothing; `None` where one is not
+    /// known.
     fn parameter_shape(&self, declarator: &Declarator) -> Vec<Option<AffineExpr>> {
         let pointers = declarator.pointers.iter().map(|_| None);
         let lengths = declarator.lengths.iter();
@@ -402,7 +405,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The statements of a function, and what it returns: the numbers of a structure, one value of anything else.
+    /// The statements of a function, and what it returns: the numbers of a structure, one value of
+    /// anything else.
     pub(super) fn function_body(
         &mut self,
         function: &Function,

@@ -1,7 +1,8 @@
-//! Pointers to one thing alone: `&x` of a variable, of a member, or of a structure that is a variable.
+//! Pointers to one thing alone: `&x` of a variable, of a member, or of a structure that is a
+//! variable.
 //!
-//! Such a pointer is a name for what it points to, so that a function of the file that stores its result there stores to the
-//! variable itself.
+//! Such a pointer is a name for what it points to, so that a function of the file that stores its
+//! result there stores to the variable itself.
 
 use super::member::VariablePart;
 use super::reference::{Reference, Target};
@@ -207,7 +208,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// What a pointer that has a subscript now points to, if that is a cell: nothing but the first element is there.
+    /// What a pointer that has a subscript now points to, if that is a cell: nothing but the first
+    /// element is there.
     pub(super) fn of_cell(&mut self, reference: Reference, span: Span) -> Option<Reference> {
         let Target::Cell(cell) = &reference.target else {
             return Some(reference);

@@ -1,7 +1,9 @@
-//! Values that are computed again are those of the first time: `h[abs(k[i])] = h[abs(k[i])] + 1` finds one element.
+//! Values that are computed again are those of the first time: `h[abs(k[i])] = h[abs(k[i])] + 1`
+//! finds one element.
 //!
-//! A `let` with the value of one that is in scope is that one, where nothing in between writes what the value is computed from: common
-//! subexpressions, as C spells them twice. Statements that come to speak of one element may be reductions then.
+//! A `let` with the value of one that is in scope is that one, where nothing in between writes what
+//! the value is computed from: common subexpressions, as C spells them twice. Statements that come
+//! to speak of one element may be reductions then.
 
 use crate::locals::{for_each_local_mut, for_each_own_use_mut};
 use crate::recognize;
@@ -32,7 +34,8 @@ pub(super) fn compute_once(kernel: &mut Kernel) {
 
 struct Values<'k> {
     kernel: &'k Kernel,
-    /// The `let`s in scope whose values would be the same if they were computed here, the last one behind.
+    /// The `let`s in scope whose values would be the same if they were computed here, the last one
+    /// behind.
     known: Vec<(LocalId, Expr)>,
     /// The locals that are gone, and those that have their values.
     instead: HashMap<LocalId, LocalId>,

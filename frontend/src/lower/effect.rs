@@ -1,8 +1,10 @@
-//! What expressions do: assignments, increments, and the order in which operands are evaluated around them.
+//! What expressions do: assignments, increments, and the order in which operands are evaluated
+//! around them.
 //!
-//! C leaves much of that order open; here operands are evaluated left to right, and the value of a right side before the place
-//! is written. A node that the evaluation of an operand leaves in the body runs before the expression that the value is part
-//! of: whatever was evaluated earlier and could see the difference is kept in a `let` in front of that node.
+//! C leaves much of that order open; here operands are evaluated left to right, and the value of a
+//! right side before the place is written. A node that the evaluation of an operand leaves in the
+//! body runs before the expression that the value is part of: whatever was evaluated earlier and
+//! could see the difference is kept in a `let` in front of that node.
 
 use super::Lowering;
 use super::unused::may_divide_by_zero;
@@ -329,7 +331,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Keeps the subscripts of a place that was found when the body had `before` nodes, if it has more now.
+    /// Keeps the subscripts of a place that was found when the body had `before` nodes, if it has
+    /// more now.
     pub(super) fn keep_place_before(
         &mut self,
         before: usize,
@@ -339,7 +342,8 @@ impl Lowering<'_> {
         let Place::Element(access) = place else {
             return;
         };
-        // A value is evaluated before the subscripts of its place anyway: only what it does matters.
+        // A value is evaluated before the subscripts of its place anyway: only what it does
+        // matters.
         let added = body.get(before..).unwrap_or_default();
         if !added.iter().any(|it| self.does_something(it)) {
             return;
@@ -391,7 +395,8 @@ fn is_void_cast(expr: &Expr) -> bool {
     )
 }
 
-/// Whether the expression has the same value everywhere below here, and evaluating it later or not at all makes no difference.
+/// Whether the expression has the same value everywhere below here, and evaluating it later or not
+/// at all makes no difference.
 fn is_settled(kernel: &Kernel, expr: &Computation) -> bool {
     match expr {
         Computation::Load(_) => false,

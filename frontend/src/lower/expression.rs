@@ -1,7 +1,8 @@
 //! Expressions. `None` means that an error has been reported.
 //!
-//! A kernel's expressions have no side effects, C's have: what an expression does goes to `body` as nodes, in C's order, and
-//! what is left is the value behind them. See [`super::effect`] for how the order is kept.
+//! A kernel's expressions have no side effects, C's have: what an expression does goes to `body` as
+//! nodes, in C's order, and what is left is the value behind them. See [`super::effect`] for how
+//! the order is kept.
 
 use super::interval::Interval;
 use super::value::{self, Typed};
@@ -14,8 +15,8 @@ use crate::problem::{
 use crate::types::{self, Named, Position};
 use strew_affine::{BinaryOp, Expr as Computation, Node, Place, Span, Type, Value};
 
-/// How many expressions contain each other in the source before a value is kept in a `let`: every operator of C becomes at
-/// most four levels of the kernel's expression, whose depth is limited.
+/// How many expressions contain each other in the source before a value is kept in a `let`: every
+/// operator of C becomes at most four levels of the kernel's expression, whose depth is limited.
 const KEPT_EVERY: usize = 20;
 
 /// An operator with its operands, and the whole.
@@ -245,7 +246,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// Goes down the left operands in a loop: sums of many terms lean that way, and would need much stack otherwise.
+    /// Goes down the left operands in a loop: sums of many terms lean that way, and would need much
+    /// stack otherwise.
     fn binary(&mut self, expr: &Expr, body: &mut Vec<Node>) -> Option<Typed> {
         let (pending, leftmost) = self.left_spine(expr);
         let mut value = match &leftmost.kind {
@@ -276,8 +278,8 @@ impl Lowering<'_> {
         value
     }
 
-    /// The operators on the way down the left operands, outermost first, and what is below the last: something else, or an
-    /// operator on pointers.
+    /// The operators on the way down the left operands, outermost first, and what is below the
+    /// last: something else, or an operator on pointers.
     fn left_spine<'e>(&self, expr: &'e Expr) -> (Vec<Operation<'e>>, &'e Expr) {
         let mut spine = Vec::new();
         let mut leftmost = expr;
@@ -321,7 +323,8 @@ impl Lowering<'_> {
         Some((left, right?))
     }
 
-    /// `left && right`, or `left || right`: where the right operand does something, it is a branch of its own.
+    /// `left && right`, or `left || right`: where the right operand does something, it is a branch
+    /// of its own.
     pub(super) fn logical(
         &mut self,
         is_and: bool,

@@ -1,7 +1,7 @@
 //! Reductions that take several statements: `t = h[k]; t += x; h[k] = t;`.
 //!
-//! What a variable holds is put in where it is used, if that makes a reduction of the use, and if nothing in between writes what
-//! was read. The variable is not needed then.
+//! What a variable holds is put in where it is used, if that makes a reduction of the use, and if
+//! nothing in between writes what was read. The variable is not needed then.
 
 use crate::locals::{for_each_own_use, for_each_use_in_mut};
 use crate::recognize::{self, SizesByForm};
@@ -12,7 +12,8 @@ use strew_affine::{ArrayId, BinaryOp, Expr, Kernel, LocalId, Node, Place};
 /// No value grows beyond this, in operations, however often a variable is used to compute itself.
 const MOST_OPERATIONS: usize = 64;
 
-/// Uses further behind are not looked for: every declaration would be compared with everything behind it.
+/// Uses further behind are not looked for: every declaration would be compared with everything
+/// behind it.
 const MOST_BEHIND: usize = 32;
 
 /// More statements than this under a condition are no reduction.
@@ -80,7 +81,8 @@ impl Forwarding<'_> {
         });
     }
 
-    /// The node that uses what the one at `position` declares, the nodes that are not needed then, and the reductions that it is.
+    /// The node that uses what the one at `position` declares, the nodes that are not needed then,
+    /// and the reductions that it is.
     fn reduced(&self, nodes: &[Node], position: usize) -> Option<(usize, Vec<usize>, Vec<Node>)> {
         let mut held = Held::declared(nodes.get(position)?, position)?;
         let total = self.uses.get(&held.local).copied().unwrap_or(0);
@@ -175,7 +177,8 @@ impl Held {
         survives
     }
 
-    /// Whether `node` does nothing but to give the variable another value, which is then the one held.
+    /// Whether `node` does nothing but to give the variable another value, which is then the one
+    /// held.
     fn is_set_by(&mut self, node: &Node, position: usize) -> bool {
         let value = match node {
             Node::Assign {
@@ -249,7 +252,8 @@ fn is_reduction(node: &Node) -> bool {
     matches!(node, Node::Reduce { .. })
 }
 
-/// Whether `reductions` read, by way of a variable that was set in one of the nodes `before`, an array that they update.
+/// Whether `reductions` read, by way of a variable that was set in one of the nodes `before`, an
+/// array that they update.
 fn reads_what_it_updates(reductions: &[Node], before: &[Node]) -> bool {
     let updated: Vec<ArrayId> = reductions
         .iter()

@@ -134,7 +134,8 @@ impl Ranges {
         }
     }
 
-    /// The values of `expr`; `None` when one of its terms or partial sums, taken in order, can leave 64 bits.
+    /// The values of `expr`; `None` when one of its terms or partial sums, taken in order, can
+    /// leave 64 bits.
     pub(crate) fn of(&self, expr: &AffineExpr) -> Option<Interval> {
         let mut sum = Interval::point(expr.constant().into());
         for term in expr.terms() {

@@ -1,8 +1,10 @@
 //! `break`, `continue` and `return`, in a kernel that has no jumps.
 //!
-//! What follows a statement that may jump moves to where the jump does not happen: of `if (c) continue; rest`, the rest becomes
-//! the other branch. Nothing follows the jump then, so that it needs no code at all. Only where both branches of an `if` go on in
-//! some way, or a loop may be left, a variable says whether the jump happened, and the rest runs under a condition on it.
+//! What follows a statement that may jump moves to where the jump does not happen: of
+//! `if (c) continue; rest`, the rest becomes the other branch. Nothing follows the jump then, so
+//! that it needs no code at all. Only where both branches of an `if` go on in some way, or a loop
+//! may be left, a variable says whether the jump happened, and the rest runs under a condition on
+//! it.
 //!
 //! Names are resolved before, so that a statement means the same in whatever block it ends up.
 
@@ -215,7 +217,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// The body of a loop. `again` says whether there is another turn; a loop that can be left has it.
+    /// The body of a loop. `again` says whether there is another turn; a loop that can be left has
+    /// it.
     pub(super) fn turn(
         &mut self,
         statements: &[Statement],
@@ -254,7 +257,8 @@ impl Lowering<'_> {
         before
     }
 
-    /// What follows has been reached: jumps from there on leave only the traces that were to be left before.
+    /// What follows has been reached: jumps from there on leave only the traces that were to be
+    /// left before.
     pub(super) fn restore_flags(&mut self, (targets, done): (Vec<Target>, Flag)) {
         for (now, before) in self.active.targets.iter_mut().zip(targets) {
             match (now, before) {
@@ -372,7 +376,8 @@ impl Lowering<'_> {
         self.raise(exit.done.awaited(), true, span, body);
     }
 
-    /// What is returned, in the type that the function returns: the numbers of a structure, one value of anything else.
+    /// What is returned, in the type that the function returns: the numbers of a structure, one
+    /// value of anything else.
     pub(super) fn returned(
         &mut self,
         value: Option<&Expr>,

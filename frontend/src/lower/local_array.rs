@@ -1,7 +1,8 @@
-//! Arrays that live inside the kernel: local ones, and the constant ones outside of functions, which every kernel that uses them
-//! makes for itself.
+//! Arrays that live inside the kernel: local ones, and the constant ones outside of functions,
+//! which every kernel that uses them makes for itself.
 //!
-//! A new array is zero everywhere: of an initial value in braces only what is given has to be stored.
+//! A new array is zero everywhere: of an initial value in braces only what is given has to be
+//! stored.
 
 use super::reference::{Reference, Target};
 use super::structure_value::unnamed;
@@ -123,7 +124,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The constant arrays of the file that a function uses, each made once however many functions use it.
+    /// The constant arrays of the file that a function uses, each made once however many functions
+    /// use it.
     pub(super) fn global_arrays(&mut self, symbols: &Symbols) {
         for (id, global) in symbols.globals() {
             let known = self.globals.iter().find(|(it, _)| Rc::ptr_eq(it, global));

@@ -1,15 +1,17 @@
 //! Moves the declaration of a variable into the blocks that use it.
 //!
-//! C's older style declares everything at the top of a function. A variable that every use of it sets first, block by block, carries
-//! no value from one block to another nor from one turn of a loop to the next: each such block can have a variable of its own,
-//! and a loop whose turns share nothing else can run them at once.
+//! C's older style declares everything at the top of a function. A variable that every use of it
+//! sets first, block by block, carries no value from one block to another nor from one turn of a
+//! loop to the next: each such block can have a variable of its own, and a loop whose turns share
+//! nothing else can run them at once.
 
 use crate::locals::{for_each_own_use, for_each_use_mut};
 use std::collections::HashMap;
 use strew_affine::visit::{for_each_local, reads};
 use strew_affine::{Expr, Kernel, LocalId, Node, Place};
 
-/// Gives every block that sets a variable before it reads it a variable of its own, where no value is carried out of the block.
+/// Gives every block that sets a variable before it reads it a variable of its own, where no value
+/// is carried out of the block.
 pub(super) fn localize(kernel: &mut Kernel) {
     let mut body = std::mem::take(&mut kernel.body);
     localize_block(&mut body, kernel);

@@ -1,4 +1,5 @@
-//! `for` loops, which run as C says: whether they count is found out later, when everything is a kernel.
+//! `for` loops, which run as C says: whether they count is found out later, when everything is a
+//! kernel.
 
 use super::Lowering;
 use super::while_loop::Header;
@@ -20,7 +21,8 @@ impl Lowering<'_> {
         self.mark_loop(statement, is_left, before, body);
     }
 
-    /// Lets the loop that `statement` became, behind the first `before` nodes, begin with a local that says which it is.
+    /// Lets the loop that `statement` became, behind the first `before` nodes, begin with a local
+    /// that says which it is.
     fn mark_loop(
         &mut self,
         statement: &Statement,

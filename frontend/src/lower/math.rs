@@ -1,4 +1,5 @@
-//! The functions of `math.h`, those of `stdlib.h` that compute, and what compilers have for counting bits.
+//! The functions of `math.h`, those of `stdlib.h` that compute, and what compilers have for
+//! counting bits.
 
 use super::value::{self, Typed};
 use super::{Binding, Lowering};

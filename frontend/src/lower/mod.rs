@@ -1,5 +1,6 @@
-//! From the syntax tree to a kernel that computes as C does: variables of machine integers, and loops that run while a condition
-//! holds. What is affine about them is found out by [`raise`](crate::raise).
+//! From the syntax tree to a kernel that computes as C does: variables of machine integers, and
+//! loops that run while a condition holds. What is affine about them is found out by
+//! [`raise`](crate::raise).
 
 pub(crate) mod affine_value;
 mod best;
@@ -51,7 +52,8 @@ use strew_affine::{
 use structure::Members;
 use value::{Known, Typed};
 
-/// The kernel of a function whose names are resolved. It means something only if no error was reported.
+/// The kernel of a function whose names are resolved. It means something only if no error was
+/// reported.
 pub(crate) fn lower(
     Resolved { function, symbols }: Resolved<'_>,
     functions: &Functions<'_>,
@@ -83,7 +85,8 @@ pub(crate) fn lower(
     lowered
 }
 
-/// Where what a function returns stands: the value at its end, or the statement there that returns in some way.
+/// Where what a function returns stands: the value at its end, or the statement there that returns
+/// in some way.
 fn span_of_result(function: &Function) -> Span {
     match function.body.last() {
         Some(Statement {
@@ -158,7 +161,8 @@ struct Lowering<'a> {
     callers: Vec<String>,
     /// How deep these reach into each other.
     call_depth: usize,
-    /// The constant arrays of the file that are used, and what makes them, in front of everything else.
+    /// The constant arrays of the file that are used, and what makes them, in front of everything
+    /// else.
     globals: Vec<(Rc<GlobalArray>, ArrayId)>,
     /// How many blocks there are around each array that lives in one.
     homes: HashMap<ArrayId, usize>,

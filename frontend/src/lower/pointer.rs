@@ -1,7 +1,8 @@
 //! Pointers that are declared, moved and compared.
 //!
-//! A pointer that is never assigned again is a name for what it was set to. One that moves is a *cursor*: the subscripts it has at
-//! the moment are in variables; the array is the same wherever it moves.
+//! A pointer that is never assigned again is a name for what it was set to. One that moves is a
+//! *cursor*: the subscripts it has at the moment are in variables; the array is the same wherever
+//! it moves.
 
 use super::reference::{Reference, Target};
 use super::value::{self, Typed};
@@ -126,7 +127,8 @@ impl Lowering<'_> {
         name.declaration.is_some_and(|id| symbols.is_replaced(id))
     }
 
-    /// The variables of a pointer that is declared without a value: what is not needed in the end goes with everything unused.
+    /// The variables of a pointer that is declared without a value: what is not needed in the end
+    /// goes with everything unused.
     fn pending(&mut self, name: &Name, is_const: bool, body: &mut Vec<Node>) -> Pending {
         let arrays = self.kernel.arrays.values();
         let most = arrays.map(|it| it.extents.len()).max().unwrap_or(1);
@@ -213,7 +215,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// An assignment to a pointer, or an increment; what it points to afterwards, or before where C says so.
+    /// An assignment to a pointer, or an increment; what it points to afterwards, or before where C
+    /// says so.
     pub(super) fn pointer_effect(
         &mut self,
         expr: &Expr,

@@ -1,4 +1,5 @@
-//! Combiners that the file declares: the expression that each is, its identity, and whether it keeps the laws.
+//! Combiners that the file declares: the expression that each is, its identity, and whether it
+//! keeps the laws.
 
 use super::Lowering;
 use super::effect::held;
@@ -17,7 +18,8 @@ use strew_affine::{
     Panicked, ScalarId, Span, StdMath, Type, Value, broken_law,
 };
 
-/// The combiners, without an identity where they do not keep the laws, so that updates by them are not grouped. Each declaration comes with the names of its combiner and of its identity.
+/// The combiners, without an identity where they do not keep the laws, so that updates by them are
+/// not grouped. Each declaration comes with the names of its combiner and of its identity.
 pub(crate) fn reductions<'a>(
     declared: impl Iterator<Item = (&'a Reduction, &'a [Symbols; 2])>,
     functions: &Functions<'_>,
@@ -103,8 +105,8 @@ fn combiner(
     }
 }
 
-/// Those of `combiners`, functions of the host, that the file declares as such. Updates by one that does not keep the laws are not
-/// grouped.
+/// Those of `combiners`, functions of the host, that the file declares as such. Updates by one that
+/// does not keep the laws are not grouped.
 pub(crate) fn of_host(
     combiners: &[Combiner],
     functions: &Functions<'_>,
@@ -162,7 +164,8 @@ impl Lowering<'_> {
         combiners.find(|it| it.name() == name && is_of_host(it))
     }
 
-    /// `place = name(first, second)`, where `name` is a function of the host: an update if `first` is what `place` holds.
+    /// `place = name(first, second)`, where `name` is a function of the host: an update if `first`
+    /// is what `place` holds.
     pub(super) fn update_by_host(
         &mut self,
         combiner: Combiner,
@@ -285,7 +288,8 @@ fn is_over_operands(expr: &Expr) -> bool {
     }
 }
 
-/// The value of an expression without operands: what a combiner with this body combines anything to.
+/// The value of an expression without operands: what a combiner with this body combines anything
+/// to.
 fn constant(expr: &Expr, ty: Type) -> Option<Value> {
     let zero = Value::zero(ty);
     let always = Combiner::new(Declared::new("constant", ty, expr.clone(), Some(zero)));

@@ -1,8 +1,9 @@
 //! What pointers, arrays and elements are: an array with some of its subscripts.
 //!
-//! A pointer always points into one array that is known when the kernel is compiled. `a` has no subscripts yet, `m[i]` has one of
-//! two, and adding to a pointer adds to the subscript that comes next. So a pointer is no value of its own: subscripts behind a
-//! pointer that is never assigned again stay as affine as they are without it.
+//! A pointer always points into one array that is known when the kernel is compiled. `a` has no
+//! subscripts yet, `m[i]` has one of two, and adding to a pointer adds to the subscript that comes
+//! next. So a pointer is no value of its own: subscripts behind a pointer that is never assigned
+//! again stay as affine as they are without it.
 
 use super::cell::Cell;
 use super::structure_value::unnamed;

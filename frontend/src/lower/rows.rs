@@ -25,8 +25,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// What `left op right` is for pointers into rows, where `compared` says it of pointers into one row. `None` where rows are not written
-    /// as the same. They may still differ, since a variable in them may have been set in between.
+    /// What `left op right` is for pointers into rows, where `compared` says it of pointers into
+    /// one row. `None` where rows are not written as the same. They may still differ, since a
+    /// variable in them may have been set in between.
     pub(super) fn compared_in_rows(
         &self,
         op: CompareOp,

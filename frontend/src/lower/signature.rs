@@ -1,4 +1,5 @@
-//! What a kernel takes: parameters, the shapes of arrays, and what the shapes tell about the parameters.
+//! What a kernel takes: parameters, the shapes of arrays, and what the shapes tell about the
+//! parameters.
 
 use super::affine_value::Affine;
 use super::interval::Interval;
@@ -113,7 +114,8 @@ impl Lowering<'_> {
         array
     }
 
-    /// The lengths of an array parameter; the first may be left to the call, as that of a pointer is. Nothing after an error.
+    /// The lengths of an array parameter; the first may be left to the call, as that of a pointer
+    /// is. Nothing after an error.
     pub(super) fn parameter_extents(&mut self, declarator: &Declarator) -> Option<Vec<AffineExpr>> {
         let name = &declarator.name;
         match (
@@ -178,7 +180,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// A length as a mathematical integer: an array whose size wrapped around could not be handed over.
+    /// A length as a mathematical integer: an array whose size wrapped around could not be handed
+    /// over.
     pub(super) fn extent(&self, expr: &Expr) -> Option<AffineExpr> {
         match &expr.kind {
             ExprKind::Constant(value) => {
@@ -219,8 +222,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// No array has a negative length, and none has more bytes than an address space: where a length is a parameter plus a
-    /// constant, that bounds the parameter. A call that says otherwise is refused before the kernel runs.
+    /// No array has a negative length, and none has more bytes than an address space: where a
+    /// length is a parameter plus a constant, that bounds the parameter. A call that says otherwise
+    /// is refused before the kernel runs.
     fn learn_from_shapes(&mut self) {
         for array in self.kernel.arrays.values() {
             // Where another length may be 0, an empty array says nothing about this one.

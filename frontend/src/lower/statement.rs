@@ -138,7 +138,8 @@ impl Lowering<'_> {
         self.bind(name, binding);
     }
 
-    /// While the initial value is computed the local has none: reading it, of which the user was warned, gives 0.
+    /// While the initial value is computed the local has none: reading it, of which the user was
+    /// warned, gives 0.
     fn initial(
         &mut self,
         declarator: &Declarator,
@@ -191,8 +192,8 @@ impl Lowering<'_> {
         recognize::branch(&self.kernel, (condition, span), then, otherwise)
     }
 
-    /// `!condition`. A comparison is turned round, which on floats only `==` and `!=` can be: a NaN is not less than anything,
-    /// and not greater or equal either.
+    /// `!condition`. A comparison is turned round, which on floats only `==` and `!=` can be: a NaN
+    /// is not less than anything, and not greater or equal either.
     pub(super) fn inverted(&self, condition: Computation) -> Computation {
         match condition {
             Computation::Compare(op, left, right)

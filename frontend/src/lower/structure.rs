@@ -1,5 +1,5 @@
-//! Structures: a local one is a variable for each number and a local array for each array in it, an array of them an array for each
-//! field.
+//! Structures: a local one is a variable for each number and a local array for each array in it, an
+//! array of them an array for each field.
 
 use super::local_array::element_store;
 use super::reference::{Record, Reference, Target};
@@ -49,7 +49,8 @@ impl Lowering<'_> {
         self.bind(name, Binding::Structure(members));
     }
 
-    /// Declares a structure that holds `values`, or zeros; whether it is assigned again, and whether it may be.
+    /// Declares a structure that holds `values`, or zeros; whether it is assigned again, and
+    /// whether it may be.
     pub(super) fn members(
         &mut self,
         name: &Name,
@@ -150,7 +151,8 @@ impl Lowering<'_> {
         Some(reference)
     }
 
-    /// Stores initial values to the elements that they are for; an array of structures has so many in each dimension but the first.
+    /// Stores initial values to the elements that they are for; an array of structures has so many
+    /// in each dimension but the first.
     fn initial_stores(
         &mut self,
         structure: &Rc<Structure>,
@@ -251,8 +253,9 @@ impl Lowering<'_> {
         self.bind(name, Binding::Reference(Reference::new(target, is_const)));
     }
 
-    /// A structure that the caller hands over by value: its members are parameters of their own, called `name.member`. Nothing
-    /// stores to the arrays in it; where something may, [`Self::copy_structure`] puts variables in their place.
+    /// A structure that the caller hands over by value: its members are parameters of their own,
+    /// called `name.member`. Nothing stores to the arrays in it; where something may,
+    /// [`Self::copy_structure`] puts variables in their place.
     fn parameter_by_value(&mut self, name: &Name, structure: &Rc<Structure>, fields: &[Field]) {
         let mut bindings = Vec::with_capacity(fields.len());
         for field in fields {

@@ -1,4 +1,5 @@
-//! Values that are structures: their numbers, one after the other. There are few, so that a copy is a statement for each.
+//! Values that are structures: their numbers, one after the other. There are few, so that a copy is
+//! a statement for each.
 
 use super::reference::{Reference, Target};
 use super::structure::Members;
@@ -199,8 +200,9 @@ impl Lowering<'_> {
         Some(self.all_chosen(condition?, [then, otherwise], span, body))
     }
 
-    /// The values of one of two sides, each with what has to be done for them. Sides have the same types, and so has what is chosen:
-    /// a `?:` between members is none of the source's, whose operands would be promoted.
+    /// The values of one of two sides, each with what has to be done for them. Sides have the same
+    /// types, and so has what is chosen: a `?:` between members is none of the source's, whose
+    /// operands would be promoted.
     pub(super) fn all_chosen(
         &mut self,
         condition: Typed,

@@ -1,8 +1,9 @@
 //! `switch`.
 //!
-//! Its body is cut at the labels into *groups*; groups that control can fall through are one *section*. Exactly one section runs:
-//! they become a chain of `if`s on a value that does not change, so that affine labels stay affine conditions. Inside a section
-//! a group runs if the label was its own or one of an earlier group.
+//! Its body is cut at the labels into *groups*; groups that control can fall through are one
+//! *section*. Exactly one section runs: they become a chain of `if`s on a value that does not
+//! change, so that affine labels stay affine conditions. Inside a section a group runs if the label
+//! was its own or one of an earlier group.
 
 use super::Lowering;
 use super::jump::{Flag, Target};

@@ -1,5 +1,5 @@
-//! Brings a lowered kernel into its final form: locals that nothing uses go, the others are numbered in the order of the text,
-//! and every name is given once.
+//! Brings a lowered kernel into its final form: locals that nothing uses go, the others are
+//! numbered in the order of the text, and every name is given once.
 
 use super::best::keep_the_best;
 use super::common::compute_once;
@@ -112,8 +112,8 @@ fn given_names(kernel: &Kernel, binders: &[Binder]) -> HashSet<String> {
         .collect()
 }
 
-/// The names given so far, and the last number given for each base: without it a thousand locals of one name would be
-/// compared with each other.
+/// The names given so far, and the last number given for each base: without it a thousand locals of
+/// one name would be compared with each other.
 struct Names {
     taken: HashSet<String>,
     numbers: HashMap<String, u32>,

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use strew_affine::visit::{for_each_local, for_each_local_read};
 use strew_affine::{BinaryOp, Expr, Kernel, LocalId, Node, Place};
 
-/// Removes from `kernel` what nothing reads and what cannot fault. Locals that are never set again become `let`.
+/// Removes from `kernel` what nothing reads and what cannot fault. Locals that are never set again
+/// become `let`.
 pub(super) fn remove_unused(kernel: &mut Kernel) {
     let mut reads = Reads::default();
     strew_affine::visit::walk(&kernel.body, &mut |node, _| {
@@ -83,8 +84,8 @@ fn set_by(node: &Node) -> Vec<LocalId> {
     }
 }
 
-/// The locals of an update of several places together, such as the least number and where that is: what one of them holds decides what the others
-/// become.
+/// The locals of an update of several places together, such as the least number and where that is:
+/// what one of them holds decides what the others become.
 fn decides_by(node: &Node) -> impl Iterator<Item = LocalId> + '_ {
     let places = match node {
         Node::Reduce { places, .. } if places.len() > 1 => places.as_slice(),
@@ -114,7 +115,8 @@ pub(super) fn may_divide_by_zero(op: BinaryOp, divisor: &Expr) -> bool {
     matches!(op, BinaryOp::Div | BinaryOp::Rem) && divisor.as_divisor().is_none()
 }
 
-/// Every local that the node itself reads; one that it sets does not count as read by that, unless it decides about others.
+/// Every local that the node itself reads; one that it sets does not count as read by that, unless
+/// it decides about others.
 fn for_each_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
     let own = set_by(node);
     for_each_local_read(node, &mut |local| {

@@ -1,8 +1,9 @@
 //! Values with what is known of them, and C's operators on them.
 //!
-//! Every operator follows three rules: the operands are converted as C converts them, each conversion visible in the
-//! expression; the range of the mathematical result is computed, and is the range of the value if it fits the type; and the
-//! affine form of the result is the one that the operator makes of its operands, as [`Affine`] says it may.
+//! Every operator follows three rules: the operands are converted as C converts them, each
+//! conversion visible in the expression; the range of the mathematical result is computed, and is
+//! the range of the value if it fits the type; and the affine form of the result is the one that
+//! the operator makes of its operands, as [`Affine`] says it may.
 
 mod truth;
 
@@ -132,7 +133,8 @@ impl Typed {
         let affine = self.known.affine.clone();
         let affine = affine.and_then(|it| it.converted(self.ty, to, keeps));
         let expr = match self.expr {
-            // The iterator is an `i64` itself: a conversion that kept its value can go when it is widened again.
+            // The iterator is an `i64` itself: a conversion that kept its value can go when it is
+            // widened again.
             Expr::Cast(_, inner)
                 if to == Type::I64
                     && matches!(*inner, Expr::Iter(iter) if iterator == Some(Variable::Iter(iter))) =>
@@ -180,7 +182,8 @@ fn converted(value: Value, to: Type) -> Option<Value> {
     }
 }
 
-/// A result with what the rules in the head comment give for it. `exact` is the mathematical result.
+/// A result with what the rules in the head comment give for it. `exact` is the mathematical
+/// result.
 fn integer_result(expr: Expr, ty: Type, exact: Option<Exact>, ranges: &Ranges) -> Typed {
     let Some(exact) = exact else {
         return Typed::any(expr, ty);
@@ -257,7 +260,8 @@ pub(crate) fn arithmetic(
     } else {
         common(left.ty, right.ty)
     };
-    // The count of a shift may be narrowed: it is taken modulo the width, which divides every power of two that is cut off.
+    // The count of a shift may be narrowed: it is taken modulo the width, which divides every power
+    // of two that is cut off.
     let (left, right) = (left.convert(ty), right.convert(ty));
     let exact = if ty.is_float() {
         None
@@ -307,7 +311,8 @@ fn exact(op: BinaryOp, left: &Typed, right: &Typed) -> Option<Exact> {
     })
 }
 
-/// A product of sums is multiplied out, which is exponential in the number of its factors: no product gets more terms.
+/// A product of sums is multiplied out, which is exponential in the number of its factors: no
+/// product gets more terms.
 const MOST_TERMS: usize = 256;
 
 /// `left * right`
@@ -319,8 +324,8 @@ pub(crate) fn product(left: &AffineExpr, right: &AffineExpr) -> Result<AffineExp
     left.times(right)
 }
 
-/// Operands of which a C division makes what an affine one does: C rounds towards zero, which is down where nothing is
-/// negative.
+/// Operands of which a C division makes what an affine one does: C rounds towards zero, which is
+/// down where nothing is negative.
 fn dividend_and_divisor(left: &Typed, right: &Typed) -> Option<(Affine, Affine)> {
     let (dividend, divisor) = left.affine().zip(right.affine())?;
     if mentions_iterator(&divisor.expr) {
@@ -363,8 +368,8 @@ fn remainder(left: &Typed, right: &Typed) -> Exact {
     Exact::of_two(range, operands, AffineExpr::modulo)
 }
 
-/// `x & (2^k - 1)` is `x mod 2^k`, in two's complement for negative `x` too, and does not see what wrapped. `x & -2^k` is what
-/// that leaves of `x`.
+/// `x & (2^k - 1)` is `x mod 2^k`, in two's complement for negative `x` too, and does not see what
+/// wrapped. `x & -2^k` is what that leaves of `x`.
 fn masked(left: &Typed, mask: i128) -> Option<Exact> {
     let all = Interval::of(left.ty)?;
     let cut = if mask < 0 {

@@ -31,7 +31,8 @@ enum Condition<'s> {
 }
 
 impl<'s> Header<'s> {
-    /// A loop without a condition that begins with `if (condition) break;` runs while that does not hold.
+    /// A loop without a condition that begins with `if (condition) break;` runs while that does not
+    /// hold.
     pub(super) fn of(condition: Option<&'s Expr>, turn: &'s Statement) -> Self {
         let condition = condition.filter(|it| !is_endless(Some(it)));
         if condition.is_none()
@@ -78,8 +79,8 @@ fn leaving(statement: &Statement) -> Option<&Expr> {
 impl Lowering<'_> {
     /// `for (; condition; step) turn`, where a missing condition holds.
     ///
-    /// A condition that does something is evaluated inside of the loop, which runs while a variable says so; and so does a loop
-    /// that can be left.
+    /// A condition that does something is evaluated inside of the loop, which runs while a variable
+    /// says so; and so does a loop that can be left.
     pub(super) fn while_loop(
         &mut self,
         condition: Option<&Expr>,
@@ -181,8 +182,8 @@ impl Lowering<'_> {
         (is_variable && is_apart).then_some(Counting { test, by, first })
     }
 
-    /// A loop whose condition tests a variable and then steps it: every turn begins with that step, and so does what follows the
-    /// loop. Nothing else may leave it.
+    /// A loop whose condition tests a variable and then steps it: every turn begins with that step,
+    /// and so does what follows the loop. Nothing else may leave it.
     fn counting_loop(
         &mut self,
         test: &Expr,

@@ -10,8 +10,9 @@ use lalrpop_util::ParseError;
 use std::collections::HashSet;
 use strew_affine::Span;
 
-/// Reports the errors of an item, one for each line: what follows on the line of an error is more often its consequence than
-/// a mistake of its own. The names of the statements with errors are `lost`: they may be declared there.
+/// Reports the errors of an item, one for each line: what follows on the line of an error is more
+/// often its consequence than a mistake of its own. The names of the statements with errors are
+/// `lost`: they may be declared there.
 pub(super) fn report<'a>(
     source: &str,
     tokens: &[Spanned<'a>],
@@ -31,7 +32,8 @@ pub(super) fn report<'a>(
         }
         let line = source.get(start..).and_then(|rest| rest.find('\n'));
         covered = line.map_or(source.len(), |length| start + length);
-        // What is wrong with an invalid token has been said, and may be what is wrong with the statement.
+        // What is wrong with an invalid token has been said, and may be what is wrong with the
+        // statement.
         let is_spoilt = |(token, _): &Spanned<'_>| matches!(token, Token::Invalid | Token::Refused);
         if statement.iter().any(is_spoilt) {
             continue;
@@ -70,7 +72,8 @@ fn parts<'e, 'a>(error: &'e Error<'a>, end: usize) -> (Option<Token<'a>>, Span, 
     }
 }
 
-/// The last token of a statement that lacks its semicolon: what is found at `span` stands on another line, or closes the block.
+/// The last token of a statement that lacks its semicolon: what is found at `span` stands on
+/// another line, or closes the block.
 fn unfinished(
     source: &str,
     tokens: &[Spanned<'_>],

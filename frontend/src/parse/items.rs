@@ -3,7 +3,8 @@
 use crate::preprocess::Spanned;
 use crate::token::Token;
 
-/// Cuts behind every `}` and `;` outside of braces; other brackets do not count, so that one left open spoils one item only.
+/// Cuts behind every `}` and `;` outside of braces; other brackets do not count, so that one left
+/// open spoils one item only.
 pub(super) struct Items<'t, 'a>(pub(super) &'t [Spanned<'a>]);
 
 impl<'t, 'a> Iterator for Items<'t, 'a> {
@@ -33,7 +34,8 @@ impl<'t, 'a> Iterator for Items<'t, 'a> {
     }
 }
 
-/// Whether the braces that follow hold members, constants or initial values, so that the item goes on behind them.
+/// Whether the braces that follow hold members, constants or initial values, so that the item goes
+/// on behind them.
 fn is_within_declaration(before: &[Spanned<'_>]) -> bool {
     let is_tag = |token: &Token<'_>| matches!(token, Token::Struct | Token::Enum);
     match before {

@@ -1,4 +1,5 @@
-//! Statements that stand outside of any function: what is left when only the loop of a kernel was copied.
+//! Statements that stand outside of any function: what is left when only the loop of a kernel was
+//! copied.
 
 use crate::preprocess::Spanned;
 use crate::token::Token;

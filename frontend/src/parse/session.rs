@@ -15,7 +15,8 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use strew_affine::{BinaryOp as Arithmetic, CompareOp, Span};
 
-/// What the grammar's actions need: they make nodes, watch their depth, and keep the errors that were recovered from.
+/// What the grammar's actions need: they make nodes, watch their depth, and keep the errors that
+/// were recovered from.
 #[derive(Debug, Default)]
 pub(crate) struct Session<'a> {
     pub(super) recovered: RefCell<Vec<Error<'a>>>,

@@ -124,7 +124,8 @@ impl Parser<'_, '_> {
                 ..it
             }),
             Token::Not => Ok(Number::truth(self.unary(depth, live)?.bits == 0)),
-            // Every integer has one of the two widest types here: only its suffix, or its size, makes it unsigned.
+            // Every integer has one of the two widest types here: only its suffix, or its size,
+            // makes it unsigned.
             Token::Number(text) => literal_value(literal::number(text)).map(|it| Number {
                 is_unsigned: text.ends_with(['u', 'U', 'l', 'L']) && text.contains(['u', 'U'])
                     || it.bits < 0,

@@ -82,7 +82,8 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// The tokens of `body`. Outside of macros a `#` begins a directive, which the rest of the line belongs to; here it is an operator.
+/// The tokens of `body`. Outside of macros a `#` begins a directive, which the rest of the line
+/// belongs to; here it is an operator.
 fn replacement(body: &str) -> Vec<Lexeme<'_>> {
     let mut lexemes = Vec::new();
     let mut start = 0;

@@ -198,7 +198,8 @@ impl<'a> Preprocessor<'a, '_, '_> {
         }
     }
 
-    /// Keeps `#pragma strew TEXT` as a token whose span is that of the text; others mean nothing here.
+    /// Keeps `#pragma strew TEXT` as a token whose span is that of the text; others mean nothing
+    /// here.
     fn pragma(&mut self, rest: &'a str, end: usize) {
         let Some(text) = rest.trim_start().strip_prefix("strew") else {
             return;
@@ -216,7 +217,8 @@ impl<'a> Preprocessor<'a, '_, '_> {
         self.output.push((Token::Pragma(text), span));
     }
 
-    /// The tokens of `reduction(…) identity(…)`, which begins at `start`, between a mark and a semicolon.
+    /// The tokens of `reduction(…) identity(…)`, which begins at `start`, between a mark and a
+    /// semicolon.
     fn declaration(&mut self, text: &'a str, start: usize) {
         let lexemes = token::lexemes(text).map(|(token, range)| {
             let word = text.get(range.clone()).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! The macros of the standard headers, and which headers there are. No header is read: the names are always known.
+//! The macros of the standard headers, and which headers there are. No header is read: the names
+//! are always known.
 
 use strew_affine::spelling;
 
@@ -30,7 +31,8 @@ const HEADERS: [&str; 24] = [
     "wctype.h",
 ];
 
-/// What `iso646.h` defines, as it stands behind `#define`; these are names where it is not included.
+/// What `iso646.h` defines, as it stands behind `#define`; these are names where it is not
+/// included.
 pub(super) const OPERATORS: [&str; 11] = [
     "and &&",
     "and_eq &=",
@@ -55,7 +57,8 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
     spelling::nearest(name, HEADERS)
 }
 
-/// What stands behind `#define NAME` in the headers of the platform, so that every constant has the type it has there.
+/// What stands behind `#define NAME` in the headers of the platform, so that every constant has the
+/// type it has there.
 ///
 /// `1e999` is read as infinity by the front end alone.
 pub(super) fn definition(name: &str) -> Option<&'static str> {

@@ -1,8 +1,9 @@
 //! Macros: what they are and how they are replaced.
 //!
-//! A replacement is scanned again together with what follows it, as C wants. The replacements that are being scanned form a
-//! stack; a macro is never replaced while its own replacement is on it, and a name that was passed over for that reason is
-//! *painted*: nothing later replaces it either. Arguments are replaced by themselves before they are put in.
+//! A replacement is scanned again together with what follows it, as C wants. The replacements that
+//! are being scanned form a stack; a macro is never replaced while its own replacement is on it,
+//! and a name that was passed over for that reason is *painted*: nothing later replaces it either.
+//! Arguments are replaced by themselves before they are put in.
 
 use super::definition::{Macro, Parameters};
 use super::header;
@@ -13,8 +14,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use strew_affine::Span;
 
-/// How many tokens all macro uses of a file of `length` bytes may expand to together: a short file cannot become a long one by
-/// macros that double each other, a long one may use many macros.
+/// How many tokens all macro uses of a file of `length` bytes may expand to together: a short file
+/// cannot become a long one by macros that double each other, a long one may use many macros.
 pub(super) fn expansion_limit(length: usize) -> usize {
     length.saturating_mul(8).saturating_add(200_000)
 }
@@ -165,8 +166,8 @@ impl<'a> Expander<'a> {
         self.expanded > self.limit
     }
 
-    /// Replaces the macros of `first` and of everything that this leads to; tokens behind it are taken from `source` as far as
-    /// a macro needs arguments from there.
+    /// Replaces the macros of `first` and of everything that this leads to; tokens behind it are
+    /// taken from `source` as far as a macro needs arguments from there.
     pub(super) fn expand(
         &mut self,
         first: Lexeme<'a>,
@@ -323,7 +324,8 @@ impl<'a> Expander<'a> {
         self.push(Some(name), replaced, span)
     }
 
-    /// The arguments behind the name of a macro with these parameters, and where the closing parenthesis is.
+    /// The arguments behind the name of a macro with these parameters, and where the closing
+    /// parenthesis is.
     fn arguments(
         &mut self,
         name: Lexeme<'a>,

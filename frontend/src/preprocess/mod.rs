@@ -1,4 +1,5 @@
-//! From source text to the tokens that the parser sees: directives carried out, macros replaced, numbers read.
+//! From source text to the tokens that the parser sees: directives carried out, macros replaced,
+//! numbers read.
 
 mod condition;
 mod definition;
@@ -24,7 +25,8 @@ pub(crate) type Spanned<'a> = (Token<'a>, Span);
 /// Some editors begin a file with it; compilers read over it.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The tokens of `source`, without directives except `#pragma strew`; none where an error swallowed the end of the file.
+/// The tokens of `source`, without directives except `#pragma strew`; none where an error swallowed
+/// the end of the file.
 pub(crate) fn preprocess<'a>(
     source: &'a Spliced<'_>,
     diagnostics: &mut Diagnostics,

@@ -1,6 +1,7 @@
 //! Puts arguments in the place of parameters, and carries out `#` and `##`.
 //!
-//! An argument beside one of these operators goes in as it was written; elsewhere its macros are replaced first.
+//! An argument beside one of these operators goes in as it was written; elsewhere its macros are
+//! replaced first.
 
 use super::definition::{Macro, Parameters};
 use super::macros::{Expander, Lexeme, Stopped};
@@ -147,7 +148,8 @@ impl<'a> Replaced<'a> {
             .extend(part.iter().map(|it| Lexeme { span, ..*it }));
     }
 
-    /// `, ## __VA_ARGS__`, which compilers know: the comma goes where there are no further arguments.
+    /// `, ## __VA_ARGS__`, which compilers know: the comma goes where there are no further
+    /// arguments.
     fn behind_comma(&mut self, rest: &[Lexeme<'a>]) {
         if rest.is_empty() {
             self.tokens.pop();

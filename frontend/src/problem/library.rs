@@ -1,4 +1,5 @@
-//! Functions of C's libraries, and of those that often come with them, that no kernel can call: what to write instead.
+//! Functions of C's libraries, and of those that often come with them, that no kernel can call:
+//! what to write instead.
 
 /// What a function is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +174,8 @@ pub(crate) fn moves_memory(function: &str) -> bool {
     matches!(purpose(function), Some(Purpose::Copy | Purpose::Fill))
 }
 
-/// What to write instead of a call of `function`, of whose arguments those that are names are given.
+/// What to write instead of a call of `function`, of whose arguments those that are names are
+/// given.
 pub(super) fn instead_of(function: &str, names: &[Option<String>]) -> String {
     let name = |index: usize, other: &str| {
         let name = names.get(index).cloned().flatten();

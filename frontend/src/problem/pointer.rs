@@ -6,7 +6,8 @@ use std::fmt;
 /// What is wrong with the use of a pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PointerProblem {
-    /// A pointer that is used before it points anywhere, or that points into rows from the beginning.
+    /// A pointer that is used before it points anywhere, or that points into rows from the
+    /// beginning.
     PointerUnset {
         /// The pointer.
         name: String,

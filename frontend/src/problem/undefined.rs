@@ -26,7 +26,8 @@ pub enum UndefinedProblem {
         /// The type of the integer.
         to: Type,
     },
-    /// A variable that is changed where the same expression uses or changes it, in no order that C tells.
+    /// A variable that is changed where the same expression uses or changes it, in no order that C
+    /// tells.
     Unsequenced {
         /// The variable.
         name: String,

@@ -97,7 +97,8 @@ fn joined(mut requirements: Vec<&Requirement>) -> Vec<Condition> {
 }
 
 impl Raising<'_> {
-    /// The affine form of a subscript or a bound, with what it needs assumed. Assuming pays only in loops.
+    /// The affine form of a subscript or a bound, with what it needs assumed. Assuming pays only in
+    /// loops.
     pub(super) fn settled(&mut self, affine: &Affine) -> Option<AffineExpr> {
         let needed = self.requirements(&[&affine.expr], &affine.provided)?;
         self.assume_in_loops(needed).then(|| affine.expr.clone())
@@ -107,7 +108,8 @@ impl Raising<'_> {
         (needed.is_empty() || self.context.is_in_loop()) && self.assumptions.add(needed)
     }
 
-    /// What `exprs` need to be evaluated in 64 bits, and what the provisos need; `None` where no parameters give them that.
+    /// What `exprs` need to be evaluated in 64 bits, and what the provisos need; `None` where no
+    /// parameters give them that.
     pub(super) fn requirements(
         &self,
         exprs: &[&AffineExpr],

@@ -1,6 +1,7 @@
 //! Loops that test their condition at the end of a turn: `do … while (condition)`.
 //!
-//! Such a loop is one that tests at the beginning if the condition holds when it starts. Where that is not known it is assumed.
+//! Such a loop is one that tests at the beginning if the condition holds when it starts. Where that
+//! is not known it is assumed.
 
 use super::Raising;
 use super::assume::Assumption;
@@ -22,7 +23,8 @@ pub(super) struct TestedAtEnd<'k> {
 }
 
 impl<'k> Raising<'k> {
-    /// The loop, if the condition can be known when it starts. To be asked before anything is forgotten.
+    /// The loop, if the condition can be known when it starts. To be asked before anything is
+    /// forgotten.
     pub(super) fn tested_at_end(
         &mut self,
         condition: &Expr,

@@ -1,4 +1,5 @@
-//! Branches, which become affine where their conditions are, or reductions where assumptions make them some.
+//! Branches, which become affine where their conditions are, or reductions where assumptions make
+//! them some.
 
 use super::Raising;
 use super::assume::Assumption;
@@ -99,7 +100,8 @@ impl<'k> Raising<'k> {
         }
     }
 
-    /// `if (condition) body` as a reduction, if it is one with what is known, or can be assumed, of sizes.
+    /// `if (condition) body` as a reduction, if it is one with what is known, or can be assumed, of
+    /// sizes.
     fn reduction(&mut self, condition: (&Expr, Span), body: &[Node]) -> Option<Node> {
         let mut sizes = AssumedSizes {
             raising: self,
@@ -110,7 +112,8 @@ impl<'k> Raising<'k> {
         self.assume_in_loops(needed).then_some(reduction)
     }
 
-    /// Whether all `guards` mean what they say, each where those before it hold; then they hold from here on.
+    /// Whether all `guards` mean what they say, each where those before it hold; then they hold
+    /// from here on.
     fn assume_all(&mut self, guards: &[Guard]) -> bool {
         let mut needed = Vec::new();
         for guard in guards {

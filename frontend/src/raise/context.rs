@@ -1,13 +1,16 @@
 //! What holds where a statement runs, and what follows from it.
 //!
-//! A question is always the same: does an affine expression stay within an interval, whenever control is here? Iterators are
-//! eliminated innermost first, as in Fourier and Motzkin's method restricted to one expression: where the coefficient of an
-//! iterator has a known sign, the expression is bounded by what it is at one end of the iterator's range, and where it has not,
-//! by what it is at both ends, since a linear function takes its extremes there. The bounds are put in symbolically, so what they
-//! share with the rest of the expression cancels. What remains speaks of parameters alone: it holds for all sizes, or it is a
-//! condition on them that can be checked when the kernel is called.
+//! A question is always the same: does an affine expression stay within an interval, whenever
+//! control is here? Iterators are eliminated innermost first, as in Fourier and Motzkin's method
+//! restricted to one expression: where the coefficient of an iterator has a known sign, the
+//! expression is bounded by what it is at one end of the iterator's range, and where it has not, by
+//! what it is at both ends, since a linear function takes its extremes there. The bounds are put in
+//! symbolically, so what they share with the rest of the expression cancels. What remains speaks of
+//! parameters alone: it holds for all sizes, or it is a condition on them that can be checked when
+//! the kernel is called.
 //!
-//! A loop body runs only if the loop is not empty, and a branch only if its condition holds. So both are facts inside.
+//! A loop body runs only if the loop is not empty, and a branch only if its condition holds. So
+//! both are facts inside.
 
 use super::terms::{
     as_variable, mentions_iterators, rebuilt, split, wide_range, without_quotients,
@@ -26,7 +29,8 @@ pub(super) struct Context {
     facts: Vec<AffineExpr>,
 }
 
-/// The values of an iterator. Each bound holds, and speaks of parameters and of iterators further out.
+/// The values of an iterator. Each bound holds, and speaks of parameters and of iterators further
+/// out.
 #[derive(Clone, Debug)]
 struct Domain {
     iter: IterId,
@@ -217,8 +221,9 @@ impl Context {
                 .any(|fact| expr.minus(fact).is_ok_and(|rest| holds(&rest)))
     }
 
-    /// The conditions over parameters under which `expr` lies in `within` whenever control is here: none where it always does,
-    /// `None` where there is no such condition, or none that any parameters meet.
+    /// The conditions over parameters under which `expr` lies in `within` whenever control is here:
+    /// none where it always does, `None` where there is no such condition, or none that any
+    /// parameters meet.
     pub(super) fn requirements(
         &self,
         expr: &AffineExpr,
@@ -226,7 +231,8 @@ impl Context {
     ) -> Option<Vec<Requirement>> {
         let mut requirements = Vec::new();
         for side in [Side::Least, Side::Greatest] {
-            // The value itself is asked about, not the sums on the way to it, which may leave 64 bits.
+            // The value itself is asked about, not the sums on the way to it, which may leave 64
+            // bits.
             let is_proved = self.wide_range(expr).is_some_and(|it| match side {
                 Side::Least => it.low >= within.low,
                 Side::Greatest => it.high <= within.high,
@@ -285,8 +291,8 @@ impl Context {
         difference.is_ok_and(|it| self.is_not_negative(&it))
     }
 
-    /// Expressions between the least and the greatest of which all terms of `expr` and all sums of its first terms lie; none
-    /// where they are known to fit 64 bits.
+    /// Expressions between the least and the greatest of which all terms of `expr` and all sums of
+    /// its first terms lie; none where they are known to fit 64 bits.
     pub(super) fn partial_sums(&self, expr: &AffineExpr) -> Option<Vec<AffineExpr>> {
         if self.ranges.of(expr).is_some() {
             return Some(Vec::new());
@@ -347,7 +353,8 @@ impl Context {
             .collect()
     }
 
-    /// Alternatives, each a list of expressions over parameters one of which is beyond `expr` on the given side.
+    /// Alternatives, each a list of expressions over parameters one of which is beyond `expr` on
+    /// the given side.
     fn bounds(&self, expr: &AffineExpr, side: Side, budget: &mut u32) -> Vec<Vec<AffineExpr>> {
         let Some(rest) = budget.checked_sub(1) else {
             return Vec::new();
@@ -502,7 +509,8 @@ impl Context {
     }
 }
 
-/// `left + right`, or what is beyond it on the given side where its constant leaves 64 bits on the other.
+/// `left + right`, or what is beyond it on the given side where its constant leaves 64 bits on the
+/// other.
 fn plus_towards(side: Side, left: &AffineExpr, right: &AffineExpr) -> Option<AffineExpr> {
     let without_constant = |it: &AffineExpr| it.minus(&it.constant().into()).ok();
     let (constant, other) = (left.constant(), right.constant());

@@ -1,13 +1,16 @@
 //! Which loops count.
 //!
-//! An *induction variable* is set once a turn, by adding something that stays the same during the loop, in a statement that every
-//! turn runs. After `t` turns it is congruent to its first value plus `t` times that step; so it is a function of the iterator,
-//! and its update goes. A loop *counts* when its condition says, of one of them, that it has not reached a bound yet.
+//! An *induction variable* is set once a turn, by adding something that stays the same during the
+//! loop, in a statement that every turn runs. After `t` turns it is congruent to its first value
+//! plus `t` times that step; so it is a function of the iterator, and its update goes. A loop
+//! *counts* when its condition says, of one of them, that it has not reached a bound yet.
 //!
-//! The test of turn `t` is made on machine values. They equal the affine ones at the first test; and as long as they do the test
-//! tells the truth, so the next turn begins with a value at most one step beyond the bound. If all those values fit their types,
-//! the machine values equal the affine ones at every test, by induction on `t`, the last one included: the loop ends where
-//! the affine bound says. So all that has to be shown, or assumed, is that everything fits up to one step beyond.
+//! The test of turn `t` is made on machine values. They equal the affine ones at the first test;
+//! and as long as they do the test tells the truth, so the next turn begins with a value at most
+//! one step beyond the bound. If all those values fit their types, the machine values equal the
+//! affine ones at every test, by induction on `t`, the last one included: the loop ends where the
+//! affine bound says. So all that has to be shown, or assumed, is that everything fits up to one
+//! step beyond.
 
 mod affine_bounds;
 mod computed_bounds;
@@ -71,7 +74,8 @@ impl Induction {
     }
 }
 
-/// What is added, up to multiples of two to the width: if it is a constant, the one of least magnitude.
+/// What is added, up to multiples of two to the width: if it is a constant, the one of least
+/// magnitude.
 fn step_form(step: &Typed, ty: Type) -> Option<AffineExpr> {
     if let Some(constant) = step.as_constant() {
         let half = 1_i128 << (ty.bits() - 1);

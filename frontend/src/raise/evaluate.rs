@@ -87,7 +87,8 @@ impl Raising<'_> {
         Typed::variable(Expr::Param(param), ty, Variable::Param(param), range)
     }
 
-    /// C promotes the operands of every operator; a type that it would promote comes from somewhere else.
+    /// C promotes the operands of every operator; a type that it would promote comes from somewhere
+    /// else.
     fn is_c_type(&self, operand: &Expr) -> bool {
         operand.ty(&self.kernel).bits() >= 32
     }

@@ -26,7 +26,8 @@ pub(super) fn closed_form(
     first.expr.plus(&travelled.ok()?).ok()
 }
 
-/// The value after `turns` turns, an `i64`, computed in the variable's type: wrapping is part of it.
+/// The value after `turns` turns, an `i64`, computed in the variable's type: wrapping is part of
+/// it.
 pub(super) fn closed_value(induction: &Induction, turns: Expr) -> Expr {
     let ty = induction.ty;
     let turns = in_type(turns, ty);
@@ -84,7 +85,8 @@ impl Counted {
         }
     }
 
-    /// How many turns the loop takes, an `i64`. `runs` says that the upper bound is never a whole step below the lower one.
+    /// How many turns the loop takes, an `i64`. `runs` says that the upper bound is never a whole
+    /// step below the lower one.
     pub(super) fn turns(&self, runs: bool) -> Expr {
         let end = self.upper();
         let rounded = match self.step {
@@ -99,7 +101,8 @@ impl Counted {
         Expr::select(is_entered, turns, Expr::i64(0))
     }
 
-    /// The same as an affine expression, if the loop is over one upper bound that is never a whole step below the lower one.
+    /// The same as an affine expression, if the loop is over one upper bound that is never a whole
+    /// step below the lower one.
     pub(super) fn affine_turns(&self) -> Option<AffineExpr> {
         let Bounds::Affine { lower, upper } = &self.bounds else {
             return None;

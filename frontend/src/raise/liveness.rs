@@ -38,7 +38,8 @@ enum Fate {
 /// More nodes than this are not searched: a value that nobody reads then costs a store.
 const BUDGET: usize = 2_000;
 
-/// Whether the value that `local` has now may be read after the current node, by the result in the end.
+/// Whether the value that `local` has now may be read after the current node, by the result in the
+/// end.
 pub(super) fn is_live(local: LocalId, following: &[Following<'_>], result: Option<&Expr>) -> bool {
     let mut search = Search {
         local,

@@ -62,7 +62,8 @@ impl<'k> Raising<'k> {
         }
     }
 
-    /// What the source says about the loop, and the body without the local that says which loop it is.
+    /// What the source says about the loop, and the body without the local that says which loop it
+    /// is.
     fn source_of(&self, nodes: &'k [Node]) -> (Option<&'k LoopSource>, &'k [Node]) {
         if let [Node::Declare { local, .. }, body @ ..] = nodes
             && let Some(source) = self.sources.get(local)
@@ -122,7 +123,8 @@ impl<'k> Raising<'k> {
         }
     }
 
-    /// Without assumptions fewer loops count, and what can be said about a pragma has been said with them.
+    /// Without assumptions fewer loops count, and what can be said about a pragma has been said
+    /// with them.
     fn refuse_pragmas(&mut self, source: Option<&LoopSource>, why: Uncounted) {
         let Some(source) = source.filter(|_| self.assumptions.are_allowed()) else {
             return;
@@ -197,8 +199,8 @@ impl<'k> Raising<'k> {
         last.collect()
     }
 
-    /// Whether the upper bound is never a whole step or more below the lower one: then the distance, divided by the step and rounded
-    /// up, is the number of turns.
+    /// Whether the upper bound is never a whole step or more below the lower one: then the
+    /// distance, divided by the step and rounded up, is the number of turns.
     fn runs(&self, counted: &Counted) -> bool {
         let Bounds::Affine { lower, upper } = &counted.bounds else {
             return false;
@@ -227,7 +229,8 @@ impl<'k> Raising<'k> {
         })
     }
 
-    /// Whether the value that the loop leaves in `local` is read. What only the loop reads is not, unless the loop runs again.
+    /// Whether the value that the loop leaves in `local` is read. What only the loop reads is not,
+    /// unless the loop runs again.
     fn is_live_after(&self, local: LocalId, condition: &Expr, body: &[Node]) -> bool {
         let mut inside = liveness::count_reads(body).remove(&local).unwrap_or(0);
         visit::for_each_local(condition, &mut |it| inside += usize::from(it == local));
@@ -315,7 +318,8 @@ fn loop_over(counted: Counted, body: Vec<Node>) -> Node {
     }
 }
 
-/// The value that the last node gives `variable`, taken out of it: the loop that follows computes it instead.
+/// The value that the last node gives `variable`, taken out of it: the loop that follows computes
+/// it instead.
 fn take_first(variable: LocalId, ty: Type, raised: &mut Vec<Node>) -> Option<Expr> {
     match raised.last_mut()? {
         Node::Declare { local, value } if *local == variable => {

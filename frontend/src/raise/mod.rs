@@ -1,18 +1,22 @@
 //! From machine integers to affine loops, subscripts and conditions.
 //!
-//! The lowering of C computes everything as C does, in variables and `scf.while` loops. Here it is found out which loops count, what
-//! their bounds are, which variables are functions of the iterators, and which subscripts and conditions are affine. It happens
-//! on the kernel and not on the source, so that a `for`, a `while`, a pointer that moves and an inlined function are all
-//! the same, and so that it can be checked: kernels before and after compute the same.
+//! The lowering of C computes everything as C does, in variables and `scf.while` loops. Here it is
+//! found out which loops count, what their bounds are, which variables are functions of the
+//! iterators, and which subscripts and conditions are affine. It happens on the kernel and not on
+//! the source, so that a `for`, a `while`, a pointer that moves and an inlined function are all the
+//! same, and so that it can be checked: kernels before and after compute the same.
 //!
 //! Each fact rests on one of these:
-//! * congruence: [`Affine`](crate::lower::affine_value::Affine) says what wrapping leaves of an affine form;
+//! * congruence: [`Affine`](crate::lower::affine_value::Affine) says what wrapping leaves of an
+//!   affine form;
 //! * elimination: [`context`] says when an affine expression stays within a type;
 //! * induction on the turns of a loop: [`counted`];
-//! * a variable keeps its value until it is written: here, where a value is forgotten wherever paths join that wrote it.
+//! * a variable keeps its value until it is written: here, where a value is forgotten wherever
+//!   paths join that wrote it.
 //!
-//! What does not hold for all parameters but for all that anybody means is *assumed*: it becomes a condition of the kernel, checked
-//! when it is called, and whoever calls it has the kernel made without assumptions as the way out.
+//! What does not hold for all parameters but for all that anybody means is *assumed*: it becomes a
+//! condition of the kernel, checked when it is called, and whoever calls it has the kernel made
+//! without assumptions as the way out.
 
 mod assume;
 mod at_end;
@@ -51,7 +55,8 @@ pub(crate) struct LoopSource {
     pub(crate) labels: Vec<String>,
 }
 
-/// The loops of the source, by the local that the body of each declares first and nothing reads: it moves with the body.
+/// The loops of the source, by the local that the body of each declares first and nothing reads: it
+/// moves with the body.
 pub(crate) type LoopSources = HashMap<LocalId, LoopSource>;
 
 /// Raises `kernel`, made by the lowering. With `assumes` it may come with assumptions.
@@ -164,8 +169,8 @@ impl<'k> Raising<'k> {
         }
     }
 
-    /// The nodes of a block; `repeats` is the condition of the loop whose body it is, `inductions` the variables whose updates
-    /// are not wanted.
+    /// The nodes of a block; `repeats` is the condition of the loop whose body it is, `inductions`
+    /// the variables whose updates are not wanted.
     fn block(
         &mut self,
         nodes: &'k [Node],
@@ -267,7 +272,8 @@ impl<'k> Raising<'k> {
         self.facts.set(local, fact);
     }
 
-    /// A variable that is read through its value needs no storage; a `let` keeps its name unless it is a constant.
+    /// A variable that is read through its value needs no storage; a `let` keeps its name unless it
+    /// is a constant.
     fn is_substituted(&self, local: LocalId, value: &Expr) -> bool {
         match value {
             // What tells whether a jump happened is set again somewhere else.

@@ -28,8 +28,8 @@ pub(super) fn split(expr: &AffineExpr, iter: IterId) -> Option<(AffineExpr, Affi
     Some((coefficient, rest))
 }
 
-/// A simpler expression that is not above `expr`: `d * (a floordiv d)` lies between `a - d + 1` and `a`. `None` where no
-/// quotient is multiplied by its divisor.
+/// A simpler expression that is not above `expr`: `d * (a floordiv d)` lies between `a - d + 1` and
+/// `a`. `None` where no quotient is multiplied by its divisor.
 pub(super) fn without_quotients(expr: &AffineExpr) -> Option<AffineExpr> {
     let mut sum = AffineExpr::from(expr.constant());
     let mut is_simpler = false;

@@ -1,12 +1,12 @@
-//! Reductions whose operands were computed in front of the statement: what `h[k] = larger(h[k], x)` becomes when the body of
-//! `larger` is put in.
+//! Reductions whose operands were computed in front of the statement: what `h[k] = larger(h[k], x)`
+//! becomes when the body of `larger` is put in.
 
 use super::held::Held;
 use strew_affine::visit::reads;
 use strew_affine::{Expr, Kernel, LocalId, Node, Place, Span};
 
-/// `lets`, which nothing but `place = value` behind them reads, and that statement, if it is reductions once what was there is
-/// read in it and not in a `let`.
+/// `lets`, which nothing but `place = value` behind them reads, and that statement, if it is
+/// reductions once what was there is read in it and not in a `let`.
 pub(crate) fn behind(
     kernel: &Kernel,
     lets: &[Node],

@@ -1,7 +1,8 @@
 //! `h = h + x - y` and its like.
 //!
-//! Integers wrap, so that sums and products may be put together in any order: all but what is held is one incoming value. Of
-//! floats each operation rounds; the same operations in the same order are as many updates, one after the other.
+//! Integers wrap, so that sums and products may be put together in any order: all but what is held
+//! is one incoming value. Of floats each operation rounds; the same operations in the same order
+//! are as many updates, one after the other.
 
 use super::Update;
 use super::held::Held;

@@ -1,7 +1,8 @@
 //! Reductions by combiners that the file declares: `out[k] = lae(out[k], x)`.
 //!
-//! The statement and the declaration are lowered in the same way, calls put in, and what the statement computes is compared with what
-//! is declared: they are the same expression, in which what is held stands for `a` and one and the same value for `b`.
+//! The statement and the declaration are lowered in the same way, calls put in, and what the
+//! statement computes is compared with what is declared: they are the same expression, in which
+//! what is held stands for `a` and one and the same value for `b`.
 
 use super::evaluated::{Evaluated, SizesByForm};
 use super::held::Held;
@@ -10,7 +11,8 @@ use std::collections::HashSet;
 use strew_affine::visit::{for_each_local, walk};
 use strew_affine::{Combiner, Expr, Kernel, LocalId, Node, Operand, Place, Span, Subscript};
 
-/// `lets`, which nothing but `place = value` behind them reads, and that statement, if it is a reduction by one of `combiners`.
+/// `lets`, which nothing but `place = value` behind them reads, and that statement, if it is a
+/// reduction by one of `combiners`.
 pub(crate) fn declared(
     kernel: &Kernel,
     combiners: &[Combiner],
@@ -147,7 +149,8 @@ struct Split<'n> {
 }
 
 impl<'n> Split<'n> {
-    /// `None` where one that would not stay could fault, in another way than by reading what is held.
+    /// `None` where one that would not stay could fault, in another way than by reading what is
+    /// held.
     fn of(held: &Held<'_>, symbolic: &Symbolic<'_>, nodes: &'n [Node]) -> Option<Self> {
         let mut split = Self {
             kept: Vec::new(),

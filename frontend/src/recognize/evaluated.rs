@@ -79,8 +79,8 @@ impl<'k> Evaluated<'k> {
         }
     }
 
-    /// Whether `access` lies in its array: because an access with the same subscripts lay in an array that is not greater, or
-    /// because of what its subscripts are.
+    /// Whether `access` lies in its array: because an access with the same subscripts lay in an
+    /// array that is not greater, or because of what its subscripts are.
     fn covers(&mut self, access: &Access) -> bool {
         let extents = &self.kernel.arrays[access.array].extents;
         let mut like = self.loads.iter().filter(|it| it.is_at_same_place(access));
@@ -102,8 +102,9 @@ impl<'k> Evaluated<'k> {
             })
     }
 
-    /// Whether `companion`, which is combined together with `place`, lies in its array because `place` lies in its own. That
-    /// the arrays are of one size is more than this needs, but what their private copies need.
+    /// Whether `companion`, which is combined together with `place`, lies in its array because
+    /// `place` lies in its own. That the arrays are of one size is more than this needs, but what
+    /// their private copies need.
     pub(super) fn covers_companion(&mut self, place: &Place, companion: &Place) -> bool {
         let (Place::Element(access), Place::Element(other)) = (place, companion) else {
             return matches!(companion, Place::Local(_));

@@ -49,7 +49,8 @@ impl Held<'_> {
         let combiner = match op {
             CompareOp::Gt => "max",
             CompareOp::Lt => "min",
-            // Of equal integers it does not matter which is kept; of floats it does, since -0.0 equals 0.0.
+            // Of equal integers it does not matter which is kept; of floats it does, since -0.0
+            // equals 0.0.
             CompareOp::Ge if self.ty.is_integer() => "max",
             CompareOp::Le if self.ty.is_integer() => "min",
             CompareOp::Ge => "max_last",
@@ -67,8 +68,8 @@ impl Held<'_> {
         Some((combiner, incoming))
     }
 
-    /// What is kept when the condition holds is replaced when it does not, which integers can turn round. Floats cannot: a comparison
-    /// with a NaN does not hold, and neither does its opposite.
+    /// What is kept when the condition holds is replaced when it does not, which integers can turn
+    /// round. Floats cannot: a comparison with a NaN does not hold, and neither does its opposite.
     fn replaced_unless(&self, condition: &Expr, value: &Expr) -> Option<Update> {
         let Expr::Compare(op, left, right) = condition else {
             return None;
@@ -102,7 +103,8 @@ impl Held<'_> {
         }
     }
 
-    /// The value that is stored, if it is the one that was compared and the place holds it unchanged.
+    /// The value that is stored, if it is the one that was compared and the place holds it
+    /// unchanged.
     pub(super) fn stored_as_compared(&self, compared: &Expr, stored: &Expr) -> Option<Expr> {
         let (compared, stored) = (self.core(compared), self.core(stored));
         let fits = compared.is_same(stored) && self.is_unread_by(stored) && self.holds(stored);

@@ -12,7 +12,8 @@ pub(super) struct Held<'k> {
 }
 
 impl<'k> Held<'k> {
-    /// `None` where the place is found by reading what is updated: then the order of the updates decides where they go.
+    /// `None` where the place is found by reading what is updated: then the order of the updates
+    /// decides where they go.
     pub(super) fn new(kernel: &'k Kernel, place: &Place) -> Option<Self> {
         let load = match place {
             Place::Element(access) => Expr::Load(access.clone()),
@@ -28,7 +29,8 @@ impl<'k> Held<'k> {
         held.is_unread_by_subscripts_of(place).then_some(held)
     }
 
-    /// The same where a value may read other elements, as far as the text tells: it is evaluated before its element is updated.
+    /// The same where a value may read other elements, as far as the text tells: it is evaluated
+    /// before its element is updated.
     pub(super) fn among_others(kernel: &'k Kernel, place: &Place) -> Option<Self> {
         let held = Self::new(kernel, place)?;
         Some(Self {
@@ -68,8 +70,8 @@ impl<'k> Held<'k> {
         self.core(expr).is_same(&self.load)
     }
 
-    /// Whether `expr` has the bits of what is there already: an `int` taken as `unsigned` is another value, but wrapping
-    /// arithmetic does not see the difference.
+    /// Whether `expr` has the bits of what is there already: an `int` taken as `unsigned` is
+    /// another value, but wrapping arithmetic does not see the difference.
     pub(super) fn has_held_bits(&self, expr: &Expr) -> bool {
         let mut core = expr;
         while let Expr::Cast(to, inner) = core

@@ -1,8 +1,9 @@
 //! Which statements are reductions.
 //!
-//! This looks at one statement at a time and knows nothing of loops or dependences. A spelling is a reduction only if its C
-//! meaning, conversions included, equals that of the combiner on NaN, ties and signed zeros; see [`strew_affine::Combine`]. What
-//! C evaluates only when a condition holds may only be evaluated always when it cannot fault.
+//! This looks at one statement at a time and knows nothing of loops or dependences. A spelling is a
+//! reduction only if its C meaning, conversions included, equals that of the combiner on NaN, ties
+//! and signed zeros; see [`strew_affine::Combine`]. What C evaluates only when a condition holds
+//! may only be evaluated always when it cannot fault.
 
 mod behind;
 mod chain;
@@ -44,8 +45,9 @@ pub(crate) fn assignment(kernel: &Kernel, place: Place, value: Expr, span: Span)
     }
 }
 
-/// `place = value` as one reduction, if it is that but for reading other elements of the array, and data say which element it is for.
-/// Whether that may run in another order is for those to say who know the loops around.
+/// `place = value` as one reduction, if it is that but for reading other elements of the array, and
+/// data say which element it is for. Whether that may run in another order is for those to say who
+/// know the loops around.
 pub(crate) fn scattered(kernel: &Kernel, place: &Place, value: &Expr, span: Span) -> Option<Node> {
     let Place::Element(access) = place else {
         return None;
@@ -99,7 +101,8 @@ pub(crate) fn branch(
     })
 }
 
-/// `if (condition) body` as a reduction if it is one, perhaps under a part of the condition, which stands at `span`.
+/// `if (condition) body` as a reduction if it is one, perhaps under a part of the condition, which
+/// stands at `span`.
 pub(crate) fn guarded(
     kernel: &Kernel,
     (condition, span): (&Expr, Span),
@@ -148,8 +151,9 @@ pub(crate) fn guarded(
     }
 }
 
-/// `reduction` where `condition` holds too, tested after what decides on the reduction: elsewhere its place is combined with the
-/// identity, so that the subscripts of the place are still looked at.
+/// `reduction` where `condition` holds too, tested after what decides on the reduction: elsewhere
+/// its place is combined with the identity, so that the subscripts of the place are still looked
+/// at.
 fn only_where(kernel: &Kernel, reduction: Node, condition: &Expr) -> Option<Node> {
     match reduction {
         Node::ScfIf {

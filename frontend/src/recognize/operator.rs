@@ -39,7 +39,8 @@ impl Held<'_> {
         }
     }
 
-    /// Arithmetic modulo a power of two commutes with cutting high bits off; floats must not be rounded twice.
+    /// Arithmetic modulo a power of two commutes with cutting high bits off; floats must not be
+    /// rounded twice.
     fn conversions_commute(&self, common: Type) -> bool {
         common == self.ty || (common.is_integer() && self.ty.is_integer())
     }

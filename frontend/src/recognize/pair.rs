@@ -4,7 +4,8 @@ use super::evaluated::{Evaluated, Sizes};
 use super::held::Held;
 use strew_affine::{Combiner, CompareOp, Expr, Kernel, Node, Place};
 
-/// `if (condition) { best = x; arg = payload; }`, where `first` sets the best and `second` what comes with it.
+/// `if (condition) { best = x; arg = payload; }`, where `first` sets the best and `second` what
+/// comes with it.
 pub(super) fn replaced_together(
     kernel: &Kernel,
     condition: &Expr,
@@ -47,7 +48,8 @@ pub(super) fn replaced_together(
     })
 }
 
-/// What replaces an extremum and what comes with it where `op` holds of what is incoming and what is held.
+/// What replaces an extremum and what comes with it where `op` holds of what is incoming and what
+/// is held.
 pub(crate) fn replacing_when(op: CompareOp) -> Option<Combiner> {
     Combiner::from_name(match op {
         CompareOp::Gt => "argmax",

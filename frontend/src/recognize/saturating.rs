@@ -60,7 +60,8 @@ impl Held<'_> {
         is_clamp.then(|| self.clamped_sum(sum, as_integer(limit)?))?
     }
 
-    /// `held + x`, computed without wrapping, but no more than `limit`, the greatest value of the place.
+    /// `held + x`, computed without wrapping, but no more than `limit`, the greatest value of the
+    /// place.
     fn clamped_sum(&self, sum: &Expr, limit: i128) -> Option<Update> {
         let (BinaryOp::Add, steps) = self.operation(sum)? else {
             return None;
@@ -91,7 +92,8 @@ impl Held<'_> {
         Some((combiner, incoming))
     }
 
-    /// What is at the limit or beyond it: what is held, or the limit itself where nothing is beyond.
+    /// What is at the limit or beyond it: what is held, or the limit itself where nothing is
+    /// beyond.
     fn is_kept(&self, expr: &Expr, (combiner, _): &Update) -> bool {
         let greatest = self.ty.integer_range().map(|(_, high)| high);
         let is_greatest =

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use strew_affine::verify::MAX_NESTING;
 use strew_affine::{Expr, Kernel, LocalId, Node, Place, Subscript};
 
-/// More operations than this no expression may have, as often as variables are used to compute each other.
+/// More operations than this no expression may have, as often as variables are used to compute each
+/// other.
 pub(crate) const MOST_OPERATIONS: usize = 1000;
 
 /// Why statements are no expression.

@@ -109,7 +109,8 @@ impl Held<'_> {
     }
 }
 
-/// `h[k] = true` as a reduction, where `k` is read from memory: several may set one flag, and it does not matter which does.
+/// `h[k] = true` as a reduction, where `k` is read from memory: several may set one flag, and it
+/// does not matter which does.
 pub(crate) fn flag(kernel: &Kernel, node: &Node) -> Option<Node> {
     let Node::Assign {
         place: place @ Place::Element(access),

@@ -1,4 +1,5 @@
-//! Declarations of types and constants: `typedef`, `struct`, `enum`, and what stands outside of functions.
+//! Declarations of types and constants: `typedef`, `struct`, `enum`, and what stands outside of
+//! functions.
 
 use super::scope::{Declared, Entry, GlobalArray, Tag};
 use super::shape::{self, Shape};
@@ -15,7 +16,8 @@ use crate::types::{self, Named, Position};
 use std::rc::Rc;
 use strew_affine::{Span, Type, Value, evaluate};
 
-/// How many members that hold numbers a structure may have, those of structures in it included: each becomes an array or a variable.
+/// How many members that hold numbers a structure may have, those of structures in it included:
+/// each becomes an array or a variable.
 const MOST_MEMBERS: usize = 256;
 /// How many structures may contain each other.
 const DEEPEST_STRUCTURE: usize = 32;
@@ -458,7 +460,8 @@ impl Declaration {
 }
 
 impl Specifier {
-    /// The same without the list of members or enumerators, which is not defined again where the type is named.
+    /// The same without the list of members or enumerators, which is not defined again where the
+    /// type is named.
     fn named_only(&self) -> Self {
         match self {
             Self::Struct(it) => Self::Struct(Box::new(StructSpecifier {

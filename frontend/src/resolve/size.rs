@@ -38,7 +38,8 @@ impl Resolver<'_> {
         expr.depth = size.depth;
     }
 
-    /// `sizeof operand`; the size of an array of variable length is found where it is known what the array is.
+    /// `sizeof operand`; the size of an array of variable length is found where it is known what
+    /// the array is.
     pub(super) fn size_of(&mut self, expr: &mut Expr) {
         let ExprKind::SizeOf(operand) = &mut expr.kind else {
             return;
@@ -66,7 +67,8 @@ impl Resolver<'_> {
         self.is_evaluated = outside;
     }
 
-    /// The shape of something with this initial value, which gives an array its first length where that is left out.
+    /// The shape of something with this initial value, which gives an array its first length where
+    /// that is left out.
     pub(super) fn completed(&self, shape: Shape, initial: &Expr) -> Shape {
         let Shape::Array(row, None) = shape else {
             return shape;

@@ -5,7 +5,8 @@ use crate::ast::{Expr, Statement, StatementKind};
 use crate::problem::ControlFlowProblem;
 
 impl Resolver<'_> {
-    /// `if (condition);`, where nothing between the parenthesis and the semicolon shows that it is meant.
+    /// `if (condition);`, where nothing between the parenthesis and the semicolon shows that it is
+    /// meant.
     pub(super) fn empty_branch(&mut self, condition: &Expr, then: &Statement, has_else: bool) {
         let is_close = then.span.range().start == condition.span.range().end + 1;
         if is_empty(then) && !has_else && is_close {

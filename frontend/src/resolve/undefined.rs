@@ -1,5 +1,5 @@
-//! Warnings of what C leaves undefined: operations on constants that have no result in C, and variables that an expression
-//! changes and uses in no certain order.
+//! Warnings of what C leaves undefined: operations on constants that have no result in C, and
+//! variables that an expression changes and uses in no certain order.
 
 use super::Resolver;
 use super::shape::Shape;
@@ -80,7 +80,8 @@ impl Resolver<'_> {
             return;
         };
         let float = constant::evaluate(value).and_then(Value::as_float);
-        // The ends of 64 bits are no floats, but what is between the limits truncates to what is in the range.
+        // The ends of 64 bits are no floats, but what is between the limits truncates to what is in
+        // the range.
         let is_defined = |it: f64| it > low as f64 - 1.0 && it < (high + 1) as f64;
         if float.is_some_and(|it| !is_defined(it)) {
             self.diagnostics

@@ -1,4 +1,5 @@
-//! Variables that one expression changes and uses where C does not say which comes first: `a[i] = i++`.
+//! Variables that one expression changes and uses where C does not say which comes first:
+//! `a[i] = i++`.
 
 use crate::ast::{BinaryOp as Operator, DeclarationId, Expr, ExprKind, Name, UnaryOp};
 use strew_affine::Span;
@@ -93,7 +94,8 @@ fn uses<'e>(expr: &'e Expr, conflicts: &mut Conflicts<'e>) -> Uses<'e> {
     }
 }
 
-/// A variable that is assigned is set when its new value is there, and what that reads of it is the old one.
+/// A variable that is assigned is set when its new value is there, and what that reads of it is the
+/// old one.
 fn assignment<'e>(
     expr: &Expr,
     place: &'e Expr,

@@ -1,5 +1,5 @@
-//! C that the language leaves out, and what compilers add to C: each construct is named once, and nothing else is said
-//! because of it.
+//! C that the language leaves out, and what compilers add to C: each construct is named once, and
+//! nothing else is said because of it.
 
 use crate::{assert_in_body, assert_reports, helps, report};
 

@@ -151,7 +151,8 @@ impl FunctionLowering<'_, '_, '_> {
         wide
     }
 
-    /// Element `index`, which is in range, of the array of `access`, which has one dimension; extended as well.
+    /// Element `index`, which is in range, of the array of `access`, which has one dimension;
+    /// extended as well.
     pub(super) fn read_at(&mut self, access: &Access, index: Value) -> Value {
         let Some(array) = self.arrays.get(access.array).cloned() else {
             return index;
@@ -180,7 +181,8 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// The number of the element of `access`, which stands in `loops`, if that is computed instead of its subscripts.
+    /// The number of the element of `access`, which stands in `loops`, if that is computed instead
+    /// of its subscripts.
     pub(super) fn as_one_index(&self, access: &Access, loops: &[Loop<'_>]) -> Option<AffineExpr> {
         let array = self.arrays.get(access.array)?;
         let mut subscripts = access.subscripts.iter();
@@ -190,10 +192,11 @@ impl FunctionLowering<'_, '_, '_> {
         follow.then(number).flatten()
     }
 
-    /// Evaluates all subscripts and checks those that are not proved. No array in a verified kernel is unknown, since it uses a
-    /// private buffer only inside its forall.
+    /// Evaluates all subscripts and checks those that are not proved. No array in a verified kernel
+    /// is unknown, since it uses a private buffer only inside its forall.
     ///
-    /// Subscripts that are linear again as the number of the element, as those of a collapsed array are, come as that one index.
+    /// Subscripts that are linear again as the number of the element, as those of a collapsed array
+    /// are, come as that one index.
     fn checked(&mut self, access: &Access) -> Option<(ArrayValue, Vec<Index>)> {
         let array = self.arrays.get(access.array).cloned()?;
         if let Some(number) = self.as_one_index(access, &self.loops) {
@@ -304,7 +307,8 @@ impl FunctionLowering<'_, '_, '_> {
         })
     }
 
-    /// A fault where an index is out of range and it `holds`. That it is out of range is as good as never, so what is asked first is foretold.
+    /// A fault where an index is out of range and it `holds`. That it is out of range is as good as
+    /// never, so what is asked first is foretold.
     fn check_where(&mut self, holds: Value, access: &Access, (index, extent): (&Index, Value)) {
         let [beyond, within] = [(); 2].map(|()| self.builder.create_block());
         let is_beyond = IntCC::UnsignedGreaterThanOrEqual;
@@ -327,7 +331,8 @@ impl FunctionLowering<'_, '_, '_> {
         Some(self.sum_of_address(&array, &indices))
     }
 
-    /// The address of the first element at `index` of the outermost dimension, which need not be in range.
+    /// The address of the first element at `index` of the outermost dimension, which need not be in
+    /// range.
     pub(super) fn address_at(&mut self, array: ArrayId, index: Value) -> Option<Value> {
         let array = self.arrays.get(array).cloned()?;
         let zero = self.builder.ins().iconst(types::I64, 0);
@@ -343,8 +348,8 @@ impl FunctionLowering<'_, '_, '_> {
         ins.iadd_imm_s(address, i64::from(displacement))
     }
 
-    /// The address by Horner's rule over the extents, those inside of a record apart; what is constant becomes a displacement, which
-    /// costs nothing.
+    /// The address by Horner's rule over the extents, those inside of a record apart; what is
+    /// constant becomes a displacement, which costs nothing.
     fn address(&mut self, array: &ArrayValue, indices: &[Index]) -> (Value, i32) {
         let records = indices.len().saturating_sub(array.own_dimensions);
         let (outer, own) = indices.split_at(records);
@@ -407,10 +412,11 @@ impl FunctionLowering<'_, '_, '_> {
         self.builder.ins().iadd(address, distance)
     }
 
-    /// A load that nothing writes over and that cannot fault may be moved, which keeps it next to its use. One behind a check or a
-    /// condition, from which it may follow that it is in range, may not: it would be hoisted out of loops above that. It stays behind all
-    /// conditions where it is another element in each turn of a loop that does. In such a loop it stays where it is if it must not come between
-    /// others.
+    /// A load that nothing writes over and that cannot fault may be moved, which keeps it next to
+    /// its use. One behind a check or a condition, from which it may follow that it is in range,
+    /// may not: it would be hoisted out of loops above that. It stays behind all conditions where
+    /// it is another element in each turn of a loop that does. In such a loop it stays where it is
+    /// if it must not come between others.
     pub(super) fn is_movable(&self, access: &Access) -> bool {
         let mut turning = self.turning.iter();
         let stays_behind = self.conditions == 0
@@ -464,7 +470,8 @@ impl FunctionLowering<'_, '_, '_> {
         Index::in_range(value, constant)
     }
 
-    /// As unsigned numbers, negative indices are beyond every extent, and so are those above the largest `i64`.
+    /// As unsigned numbers, negative indices are beyond every extent, and so are those above the
+    /// largest `i64`.
     fn check(&mut self, access: &Access, index: &Index, extent: Value) {
         let value = index.value;
         let outside = self

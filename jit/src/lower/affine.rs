@@ -1,7 +1,8 @@
 //! Affine expressions, bounds and conditions, as `i64`.
 //!
-//! Before a call its sizes are looked at: where it is proved that neither the value nor a numerator leaves 64 bits and that no
-//! divisor is below one, plain wrapping instructions give the mathematical value. Elsewhere every step is checked.
+//! Before a call its sizes are looked at: where it is proved that neither the value nor a numerator
+//! leaves 64 bits and that no divisor is below one, plain wrapping instructions give the
+//! mathematical value. Elsewhere every step is checked.
 
 use super::convert::extend;
 use super::function::FunctionLowering;
@@ -83,7 +84,8 @@ impl FunctionLowering<'_, '_, '_> {
         product.unwrap_or_else(|| self.builder.ins().iconst(types::I64, 1))
     }
 
-    /// The value of a factor; that of a division is kept, since the bounds of neighbouring loops share them.
+    /// The value of a factor; that of a division is kept, since the bounds of neighbouring loops
+    /// share them.
     fn factor(&mut self, factor: &Factor) -> Value {
         if let Some(value) = self.known_division(factor) {
             return value;
@@ -134,7 +136,8 @@ impl FunctionLowering<'_, '_, '_> {
         }
         let mut right = self.exact_affine(denominator);
         if self.program.checks == Checks::All {
-            // The divisor was not proved to be positive, and must not trap even where the quotient is a mere estimate.
+            // The divisor was not proved to be positive, and must not trap even where the quotient
+            // is a mere estimate.
             let one = self.builder.ins().iconst(types::I64, 1);
             right = self.builder.ins().smax(right, one);
         }

@@ -1,8 +1,10 @@
 //! What every turn of a loop is sure to check is checked before the first.
 //!
-//! A loop over a row, `for k in row[u]..row[u + 1]`, reads `col[k]` in each turn: all of them are in range if the row lies in the array.
-//! And what is the same in every turn needs one look. Where that fails some turn fails, unless one before it does, so the call
-//! ends with a fault in any case; which one is the first is found by the code that tells faults in full, where nothing is checked ahead.
+//! A loop over a row, `for k in row[u]..row[u + 1]`, reads `col[k]` in each turn: all of them are
+//! in range if the row lies in the array. And what is the same in every turn needs one look. Where
+//! that fails some turn fails, unless one before it does, so the call ends with a fault in any
+//! case; which one is the first is found by the code that tells faults in full, where nothing is
+//! checked ahead.
 
 use super::function::FunctionLowering;
 use super::loops::Counted;
@@ -19,8 +21,8 @@ use strew_runtime::abi::Status;
 const MOST_KEPT: usize = 4;
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Checks ahead what can be, in the preheader of a loop that turns at least once; returns the extents, over parameters alone, that the
-    /// iterator is below and not below zero in all turns.
+    /// Checks ahead what can be, in the preheader of a loop that turns at least once; returns the
+    /// extents, over parameters alone, that the iterator is below and not below zero in all turns.
     pub(super) fn check_ahead(&mut self, counted: &Counted<'k>) -> Vec<AffineExpr> {
         let may = self.program.faults == Faults::Bare && self.program.oob == Oob::Error;
         if !may || holds_while(counted.body) {
@@ -56,7 +58,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Checks that the values of the iterator are subscripts in range, for all `accesses` that it is a subscript of.
+    /// Checks that the values of the iterator are subscripts in range, for all `accesses` that it
+    /// is a subscript of.
     fn check_ends(&mut self, counted: &Counted<'k>, accesses: &[&Access]) -> Vec<AffineExpr> {
         let mut checked: Vec<AffineExpr> = Vec::new();
         // With another step the last value may lie further from the upper bound.
@@ -72,7 +75,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             for ((subscript, bound), extent) in dimensions {
                 let is_new = !checked.contains(bound) && checked.len() < MOST_KEPT;
                 if is_new && is_iter(subscript, counted.iter) && !self.is_proved(access) {
-                    // Below the extent is what is not above it and not negative: one of both is, as a number with a sign.
+                    // Below the extent is what is not above it and not negative: one of both is, as
+                    // a number with a sign.
                     let room = self.builder.ins().isub(extent, counted.upper);
                     let either = self.builder.ins().bor(room, counted.lower);
                     let less = IntCC::SignedLessThan;

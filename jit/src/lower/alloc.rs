@@ -1,5 +1,5 @@
-//! Local arrays: in variables when all their subscripts are known, in the frame of the function when they are small and their size is known,
-//! else in memory of the runtime.
+//! Local arrays: in variables when all their subscripts are known, in the frame of the function
+//! when they are small and their size is known, else in memory of the runtime.
 
 use super::function::{FunctionLowering, stack};
 use crate::promoted::few_elements;

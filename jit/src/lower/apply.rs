@@ -1,4 +1,5 @@
-//! Apply functions: updates that were put aside, combined into the elements that their keys name, one after the other.
+//! Apply functions: updates that were put aside, combined into the elements that their keys name,
+//! one after the other.
 
 use super::call::Calls;
 use super::combine::apply_all;
@@ -14,7 +15,8 @@ use strew_affine::{Expr, Type};
 
 const KEY_BYTES: u32 = size_of::<u16>() as u32;
 
-/// How many keys are loaded before the updates that they belong to are made, which hides the time that loading takes.
+/// How many keys are loaded before the updates that they belong to are made, which hides the time
+/// that loading takes.
 const UNROLL: u32 = 4;
 
 impl Merging {

@@ -1,4 +1,5 @@
-//! Bodies that several threads run on the same buffers: an update is made again until nobody came between.
+//! Bodies that several threads run on the same buffers: an update is made again until nobody came
+//! between.
 
 use super::convert::clif_type;
 use super::function::FunctionLowering;
@@ -21,7 +22,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         matches!(places, [Place::Element(access)] if self.shared.0.contains(&access.array))
     }
 
-    /// One update of the one element of `places`: a new value is stored only where the one it was made from still stands.
+    /// One update of the one element of `places`: a new value is stored only where the one it was
+    /// made from still stands.
     pub(super) fn update_shared(
         &mut self,
         places: &'k [Place],

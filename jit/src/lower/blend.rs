@@ -1,5 +1,6 @@
-//! Choices of floats without a jump: the code generator has one for most of them, and where nobody can tell which side is next, it costs more than all
-//! the rest of a loop. Of 2 million sums of one of two floats, 2 ms take the place of 11.
+//! Choices of floats without a jump: the code generator has one for most of them, and where nobody
+//! can tell which side is next, it costs more than all the rest of a loop. Of 2 million sums of one
+//! of two floats, 2 ms take the place of 11.
 
 use super::operation::{choose, compare, splat, vector_of};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
@@ -15,8 +16,9 @@ pub(super) struct Blend<'e> {
 }
 
 impl<'e> Blend<'e> {
-    /// `condition ? then : otherwise`, if it is of that kind and not better left to the code generator: an extremum of scalars is one instruction
-    /// there. Whether a value is a NaN is hardly ever foretold wrongly, so a jump does for that.
+    /// `condition ? then : otherwise`, if it is of that kind and not better left to the code
+    /// generator: an extremum of scalars is one instruction there. Whether a value is a NaN is
+    /// hardly ever foretold wrongly, so a jump does for that.
     pub(super) fn of(
         condition: &'e Expr,
         [then, otherwise]: [&'e Expr; 2],
@@ -57,7 +59,8 @@ pub(super) fn looks_for_nan(condition: &Expr) -> bool {
     }
 }
 
-/// One of two values by any condition. Of floats their bits: the code generator chooses integers without a jump.
+/// One of two values by any condition. Of floats their bits: the code generator chooses integers
+/// without a jump.
 pub(super) fn choose_bits(
     builder: &mut FunctionBuilder<'_>,
     condition: Value,

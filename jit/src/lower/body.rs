@@ -8,9 +8,10 @@ use strew_affine::lanes::{Lanes, turns_at_once};
 use strew_affine::visit::{Loop, for_each_load_of, walk};
 use strew_affine::{Access, ArrayId, Combiner, Expr, Forall, IterId, Kernel, Node, Private, Value};
 
-/// Whether the body does more with its private buffers than combine values into them with their own combiners, those that are
-/// merged together together and at one place, and read those that are targets too. Only if not can several iterations share a
-/// buffer: then combining into it is the same, up to grouping, as merging buffers of their own.
+/// Whether the body does more with its private buffers than combine values into them with their own
+/// combiners, those that are merged together together and at one place, and read those that are
+/// targets too. Only if not can several iterations share a buffer: then combining into it is the
+/// same, up to grouping, as merging buffers of their own.
 pub(super) fn is_separate(forall: &Forall) -> bool {
     let private_of = |array: ArrayId| {
         let mut privates = forall.privates.iter();
@@ -41,8 +42,8 @@ pub(super) fn is_separate(forall: &Forall) -> bool {
     separate
 }
 
-/// Whether every turn of the loop that the body is, or of a loop in it, is sure to update a private buffer: a few of them then give as
-/// many updates, and take no more than their share of the time.
+/// Whether every turn of the loop that the body is, or of a loop in it, is sure to update a private
+/// buffer: a few of them then give as many updates, and take no more than their share of the time.
 pub(super) fn is_steady(forall: &Forall) -> bool {
     updates_each_turn(&forall.body, forall)
 }
@@ -89,8 +90,9 @@ fn same_bits(one: Option<Value>, other: Option<Value>) -> bool {
     one.map(|it| it.bits()) == other.map(|it| it.bits())
 }
 
-/// Whether the loops that `is_found` names write nothing but updates of private buffers, and none of them lies in another one: who runs
-/// some turns of that would run the one inside in these alone.
+/// Whether the loops that `is_found` names write nothing but updates of private buffers, and none
+/// of them lies in another one: who runs some turns of that would run the one inside in these
+/// alone.
 pub(super) fn updates_alone(forall: &Forall, is_found: impl Fn(IterId) -> bool) -> bool {
     let mut alone = true;
     walk(&forall.body, &mut |node, loops| {
@@ -104,7 +106,8 @@ pub(super) fn updates_alone(forall: &Forall, is_found: impl Fn(IterId) -> bool) 
     alone
 }
 
-/// What decides besides numbers how a kernel runs: what strategies know of its foralls, and which statements are made in lanes.
+/// What decides besides numbers how a kernel runs: what strategies know of its foralls, and which
+/// statements are made in lanes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Conduct {
     foralls: Vec<ForallConduct>,
@@ -148,7 +151,8 @@ impl Conduct {
     }
 }
 
-/// How many updates of private buffers are made at once, in the loops that are deepest inside: they make most of them.
+/// How many updates of private buffers are made at once, in the loops that are deepest inside: they
+/// make most of them.
 pub(super) fn lanes_of_updates(forall: &Forall, kernel: &Kernel) -> i64 {
     let mut most = (0, 1);
     walk(&forall.body, &mut |node, loops| {
@@ -167,7 +171,8 @@ pub(super) fn lanes_of_updates(forall: &Forall, kernel: &Kernel) -> i64 {
     i64::from(most.1)
 }
 
-/// Whether the reduction `node` combines into all buffers of `private`, in their order and at one place.
+/// Whether the reduction `node` combines into all buffers of `private`, in their order and at one
+/// place.
 fn combines_into(node: &Node, combiner: &Combiner, private: &Private) -> bool {
     let written: Vec<_> = node.written_elements().collect();
     let arrays = written.iter().map(|access| access.array);

@@ -1,4 +1,5 @@
-//! Calls of math functions: an instruction where it computes the same bits, else the platform's own function.
+//! Calls of math functions: an instruction where it computes the same bits, else the platform's own
+//! function.
 
 use super::combine::combined;
 use super::convert::clif_type;
@@ -10,7 +11,8 @@ use cranelift_jit::JITBuilder;
 use cranelift_module::{FuncId, Linkage, Module};
 use strew_affine::{Function, HostAddress, Type};
 
-/// The functions that one kernel calls: of the math library, and the one by which it calls functions of the host.
+/// The functions that one kernel calls: of the math library, and the one by which it calls
+/// functions of the host.
 #[derive(Default)]
 pub(crate) struct MathFunctions {
     declared: Vec<((Function, Type), FuncId)>,
@@ -32,7 +34,8 @@ fn address(symbol: &str) -> Option<*const u8> {
     }
 }
 
-/// C's own name, which is also the one that the code generator uses for what it has no instruction for.
+/// C's own name, which is also the one that the code generator uses for what it has no instruction
+/// for.
 fn symbol(function: Function, ty: Type) -> String {
     match ty {
         Type::F32 => format!("{function}f"),
@@ -117,7 +120,8 @@ impl Calls<'_> {
 }
 
 impl Calls<'_> {
-    /// What the function of the host at `address` makes of `held` and `incoming`, both of type `ty`; and whether it panicked.
+    /// What the function of the host at `address` makes of `held` and `incoming`, both of type
+    /// `ty`; and whether it panicked.
     pub(super) fn combine(
         &mut self,
         builder: &mut FunctionBuilder<'_>,
@@ -174,7 +178,8 @@ fn bitcast(
     builder.ins().bitcast(to, MemFlagsData::new(), value)
 }
 
-/// The functions whose result is exact or correctly rounded by IEEE 754, so that every right way to compute it gives the same bits.
+/// The functions whose result is exact or correctly rounded by IEEE 754, so that every right way to
+/// compute it gives the same bits.
 fn instruction(
     builder: &mut FunctionBuilder<'_>,
     function: Function,

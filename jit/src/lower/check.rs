@@ -24,7 +24,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// The upper bound of a loop from `lower` to `upper`: one turn is enough where all would find the same.
+    /// The upper bound of a loop from `lower` to `upper`: one turn is enough where all would find
+    /// the same.
     pub(super) fn checked_turns(&mut self, node: &AffineFor, lower: Value, upper: Value) -> Value {
         // Where updates go is asked of all of them.
         let is_proved = self.bounds.is_empty()
@@ -78,7 +79,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Checks what can fail in `expr`, whose value nobody needs. The code generator would leave out sums and products, but not loads.
+    /// Checks what can fail in `expr`, whose value nobody needs. The code generator would leave out
+    /// sums and products, but not loads.
     pub(super) fn check_expr(&mut self, expr: &'k Expr) {
         match expr {
             _ if is_evaluated(expr, self.program.kernel) => drop(self.expr(expr)),
@@ -94,13 +96,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 /// What follows from the iterator of a loop.
 struct Turns<'k> {
     target: &'k AffineFor,
-    /// What updates are only checked for: nothing else may be written, since that could be read in the next turn.
+    /// What updates are only checked for: nothing else may be written, since that could be read in
+    /// the next turn.
     buffers: &'k BTreeSet<ArrayId>,
     locals: BTreeSet<LocalId>,
 }
 
 impl<'k> Turns<'k> {
-    /// Whether nothing that can fail in a turn of `target`, affine subscripts apart, follows from its iterator.
+    /// Whether nothing that can fail in a turn of `target`, affine subscripts apart, follows from
+    /// its iterator.
     fn are_alike(target: &'k AffineFor, buffers: &'k BTreeSet<ArrayId>) -> bool {
         let mut turns = Self {
             target,

@@ -1,5 +1,5 @@
-//! Affine expressions whose values were not proved to stay in 64 bits: each step is checked, in the order of
-//! [`AffineExpr::evaluate`], and the function left where that would fail.
+//! Affine expressions whose values were not proved to stay in 64 bits: each step is checked, in the
+//! order of [`AffineExpr::evaluate`], and the function left where that would fail.
 
 use super::affine::Wanted;
 use super::function::FunctionLowering;

@@ -1,8 +1,10 @@
-//! Conditions that only decide what scalars become: both sides are computed, and the condition picks.
+//! Conditions that only decide what scalars become: both sides are computed, and the condition
+//! picks.
 //!
-//! That costs a few instructions more than a jump that is foretold, and far fewer than one that is not: in a merge of two sorted rows, or
-//! a search by halves, nobody can tell which way the next comparison goes. Of floats those are chosen that each turn of a loop has for itself,
-//! and one alone where turns hand it on, by what is at hand; see [`blend`](super::blend).
+//! That costs a few instructions more than a jump that is foretold, and far fewer than one that is
+//! not: in a merge of two sorted rows, or a search by halves, nobody can tell which way the next
+//! comparison goes. Of floats those are chosen that each turn of a loop has for itself, and one
+//! alone where turns hand it on, by what is at hand; see [`blend`](super::blend).
 
 use super::blend::{choose_bits, looks_for_nan};
 use super::expr::operations_of;
@@ -16,7 +18,8 @@ use strew_affine::visit::{
 };
 use strew_affine::{Access, BinaryOp, Expr, LocalId, Node, Operand, Place, Subscript};
 
-/// So many operations on both sides together cost less than half of the jumps being foretold wrongly.
+/// So many operations on both sides together cost less than half of the jumps being foretold
+/// wrongly.
 const MOST_OPERATIONS: usize = 8;
 
 /// What it takes to do what statements do without a jump.
@@ -62,8 +65,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(true)
     }
 
-    /// Lowers a condition that decides which of two floats a scalar is, or whether it is another, without a jump, if it may be: whether it
-    /// did.
+    /// Lowers a condition that decides which of two floats a scalar is, or whether it is another,
+    /// without a jump, if it may be: whether it did.
     pub(super) fn choose_float(&mut self, condition: &Expr, sides: [&'k [Node]; 2]) -> bool {
         let Some((local, then)) = assigned(sides[0]) else {
             return false;
@@ -83,8 +86,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         is_chosen
     }
 
-    /// Whether `local` is a float that can be one of two `values` without a jump. Where the condition or a value is made of what the scalar
-    /// was, turns would wait for each other, where a jump that is foretold does not.
+    /// Whether `local` is a float that can be one of two `values` without a jump. Where the
+    /// condition or a value is made of what the scalar was, turns would wait for each other, where
+    /// a jump that is foretold does not.
     fn is_one_of(&self, local: LocalId, condition: &Expr, values: [&Expr; 2]) -> bool {
         let is_itself = |it: &Expr| matches!(it, Expr::Local(it) if *it == local);
         let waits = |it: &Expr| !is_itself(it) && reads(it, local);
@@ -98,8 +102,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             && values.iter().all(|it| !waits(it) && self.is_at_hand(it))
     }
 
-    /// Whether nothing in `expr` can fail, and all that it loads lies where the loop comes by anyway: what is far from the caches is not even
-    /// to be fetched where it is not taken.
+    /// Whether nothing in `expr` can fail, and all that it loads lies where the loop comes by
+    /// anyway: what is far from the caches is not even to be fetched where it is not taken.
     pub(super) fn is_at_hand(&self, expr: &Expr) -> bool {
         let mut is_near = true;
         for_each_load(expr, &mut |it| {
@@ -108,7 +112,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         is_near && !self.needs_branch(expr)
     }
 
-    /// Whether `access` stays where it is in the innermost loop, or goes to the next element of a row with each turn.
+    /// Whether `access` stays where it is in the innermost loop, or goes to the next element of a
+    /// row with each turn.
     fn goes_along(&self, access: &Access) -> bool {
         let Some(innermost) = self.loops.last() else {
             return true;
@@ -122,7 +127,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         last.is_some_and(|it| it.abs() <= 1) && inner_first.all(|it| it == Some(0))
     }
 
-    /// Whether a statement on one of the `sides` is an update that the report counts: it does not happen wherever both sides are computed.
+    /// Whether a statement on one of the `sides` is an update that the report counts: it does not
+    /// happen wherever both sides are computed.
     fn is_counted(&self, sides: [&[Node]; 2]) -> bool {
         let mut nodes = sides.into_iter().flatten();
         nodes.any(|it| self.program.facts.counts(it))
@@ -134,7 +140,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         targets.map(value).collect()
     }
 
-    /// The scalars that `sides` of `condition` set, if that is all they do, it is cheap, and nothing in it can fail.
+    /// The scalars that `sides` of `condition` set, if that is all they do, it is cheap, and
+    /// nothing in it can fail.
     pub(super) fn choice(
         &self,
         condition: &'k Expr,
@@ -170,8 +177,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         !self.program.kernel.locals[local].mutable && self.is_cheap(value, cost)
     }
 
-    /// The scalar that the statement `node` sets, or the only element of a buffer that it updates, if it is of that kind; adds what it takes to
-    /// `cost`.
+    /// The scalar that the statement `node` sets, or the only element of a buffer that it updates,
+    /// if it is of that kind; adds what it takes to `cost`.
     pub(super) fn cheap_target(&self, node: &Node, cost: &mut Cost<'_>) -> Option<Variable> {
         let (place, values) = match node {
             Node::Assign { place, value, .. } => (place, std::slice::from_ref(value)),
@@ -200,8 +207,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// What `local` is held in, if it is an integer that is sure to have a value, or a float of this turn of the loop: where one is handed on,
-    /// turns would wait for each other.
+    /// What `local` is held in, if it is an integer that is sure to have a value, or a float of
+    /// this turn of the loop: where one is handed on, turns would wait for each other.
     fn variable_of(&self, local: LocalId) -> Option<Variable> {
         let is_float = self.program.kernel.locals[local].ty.is_float();
         let is_meant = !is_float || self.is_of_turn(local);

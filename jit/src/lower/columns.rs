@@ -1,4 +1,5 @@
-//! Bodies that update some columns of their outputs alone: the last dimension, which loops inside of the body run over.
+//! Bodies that update some columns of their outputs alone: the last dimension, which loops inside
+//! of the body run over.
 
 use super::body::updates_alone;
 use super::function::FunctionLowering;
@@ -29,13 +30,14 @@ impl Columns {
     }
 }
 
-/// The loops over the columns of what `forall` updates: every update of a private buffer lies in one, which has its last subscript as
-/// iterator. `None` when there are others, or when the body writes something else, or such a loop does: what goes from one of its turns
-/// to another, or out of it, is that of all turns.
+/// The loops over the columns of what `forall` updates: every update of a private buffer lies in
+/// one, which has its last subscript as iterator. `None` when there are others, or when the body
+/// writes something else, or such a loop does: what goes from one of its turns to another, or out
+/// of it, is that of all turns.
 ///
-/// Cut at multiples of the greatest of their steps, which all are powers of two, the turns of all these loops then update different
-/// elements on the two sides of a cut: an element belongs to the turn `j` with `j <= element < j + step`, and `j` is on the same side
-/// as the element.
+/// Cut at multiples of the greatest of their steps, which all are powers of two, the turns of all
+/// these loops then update different elements on the two sides of a cut: an element belongs to the
+/// turn `j` with `j <= element < j + step`, and `j` is on the same side as the element.
 pub(super) fn column_loops(forall: &Forall) -> Option<ColumnLoops> {
     let mut found = BTreeSet::new();
     let mut greatest = 1;
@@ -126,7 +128,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_at(table, offset_of!(ForallCall, column_step), step);
     }
 
-    /// Writes to the table `at` this place how many columns the outputs have if loops over them can be divided, else that none has.
+    /// Writes to the table `at` this place how many columns the outputs have if loops over them can
+    /// be divided, else that none has.
     pub(super) fn store_extent(&mut self, table: Value, at: usize, forall: &Forall, can: bool) {
         // What is skipped outside of these loops would count once for each thread.
         let can = can && self.program.oob == Oob::Error;

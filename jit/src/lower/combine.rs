@@ -15,7 +15,8 @@ use strew_affine::{BinaryOp, Combiner, Expr, Operand, Type, Value as Constant};
 pub(super) struct Combined {
     /// The values of the bodies.
     pub(super) values: Vec<Value>,
-    /// For each call of a function of the host, whether it panicked; the value that it gave is what was held then.
+    /// For each call of a function of the host, whether it panicked; the value that it gave is what
+    /// was held then.
     pub(super) panicked: Vec<Value>,
 }
 
@@ -130,7 +131,8 @@ struct Application<'a, 'b, 'c, 'o> {
     builder: &'a mut FunctionBuilder<'b>,
     calls: &'a mut Calls<'c>,
     operands: Operands<'o>,
-    /// The calls that were made, with their values: a body has an expression as often as it is used.
+    /// The calls that were made, with their values: a body has an expression as often as it is
+    /// used.
     called: Vec<(&'o Expr, Value)>,
     panicked: Vec<Value>,
 }

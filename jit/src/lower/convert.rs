@@ -5,7 +5,8 @@ use cranelift_codegen::ir::{self, InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::Type;
 
-/// The code generator's type; signedness is in its instructions instead. A `bool` is a byte, 0 or 1.
+/// The code generator's type; signedness is in its instructions instead. A `bool` is a byte, with 0
+/// or 1 in it.
 pub(super) fn clif_type(ty: Type) -> ir::Type {
     match ty {
         Type::Bool | Type::I8 | Type::U8 => types::I8,

@@ -1,5 +1,5 @@
-//! Quotients and remainders of what counts: of `i floordiv m` and `i mod m`, those of the next turn follow from those of this one without
-//! a division, as rows and columns of one loop over both do.
+//! Quotients and remainders of what counts: of `i floordiv m` and `i mod m`, those of the next turn
+//! follow from those of this one without a division, as rows and columns of one loop over both do.
 
 use super::affine::Wanted;
 use super::function::FunctionLowering;
@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, for_each_load_of, walk};
 use strew_affine::{Access, AffineExpr, Factor, IterId, Node, Subscript};
 
-/// Of so many sums of an iterator and a number, and no more: what belongs to each takes two registers.
+/// Of so many sums of an iterator and a number, and no more: what belongs to each takes two
+/// registers.
 const MOST_SUMS: usize = 8;
 
 /// What a loop divides its iterator by, or sums of that and a number.
@@ -39,8 +40,8 @@ impl Divided {
     }
 }
 
-/// The distances between numbers that are added to an iterator, and from the last of them to the first in the next turn, `step` later, or to
-/// that from the first where the last is beyond.
+/// The distances between numbers that are added to an iterator, and from the last of them to the
+/// first in the next turn, `step` later, or to that from the first where the last is beyond.
 fn gaps(added: &[i64], step: i64) -> BTreeSet<i64> {
     let mut gaps: BTreeSet<_> = added.windows(2).map(|it| it[1] - it[0]).collect();
     let ends = added.first().zip(added.last());
@@ -54,8 +55,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// `counted`, with the quotients and remainders of its first turn.
     pub(super) fn with_divided(&mut self, counted: &Counted<'k>) -> Counted<'k> {
         let mut with = counted.clone();
-        // Where nobody has proved a divisor to be positive, its remainders are whatever they are. Turns whose updates are looked at together
-        // are not made one by one.
+        // Where nobody has proved a divisor to be positive, its remainders are whatever they are.
+        // Turns whose updates are looked at together are not made one by one.
         let is_proved = self.program.checks != Checks::All;
         if counted.group.is_some() || !is_proved || !self.partials.is_empty() {
             return with;
@@ -106,8 +107,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Both of `gap`, which is positive. Of one, where the divisor is one, they are taken for 0 and 1: the sum of remainders is then the
-    /// divisor, as it is for any other.
+    /// Both of `gap`, which is positive. Of one, where the divisor is one, they are taken for 0 and
+    /// 1: the sum of remainders is then the divisor, as it is for any other.
     fn gap(&mut self, gap: i64, divisor: &AffineExpr) -> Both {
         match gap {
             1 => [0, 1].map(|it| self.builder.ins().iconst(types::I64, it)),
@@ -214,8 +215,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// Whether to divide by `divisor`, which is the same in all turns, takes longer than to go on from turn to turn: by numbers it is done by products
-/// and shifts.
+/// Whether to divide by `divisor`, which is the same in all turns, takes longer than to go on from
+/// turn to turn: by numbers it is done by products and shifts.
 fn takes_long(divisor: &AffineExpr) -> bool {
     divisor.is_over_parameters() && divisor.as_constant().is_none()
 }

@@ -11,8 +11,9 @@ pub(super) fn divides(op: BinaryOp, ty: Type) -> bool {
     ty.is_integer() && matches!(op, BinaryOp::Div | BinaryOp::Rem)
 }
 
-/// `left op right`, towards zero, of integers of type `ty`, where `right` is not 0, and `divisor` if that is known. `MIN / -1` is `MIN` with
-/// remainder 0, which the processor's own instruction would trap on.
+/// `left op right`, towards zero, of integers of type `ty`, where `right` is not 0, and `divisor`
+/// if that is known. `MIN / -1` is `MIN` with remainder 0, which the processor's own instruction
+/// would trap on.
 pub(super) fn divided(
     builder: &mut FunctionBuilder<'_>,
     op: BinaryOp,
@@ -20,7 +21,8 @@ pub(super) fn divided(
     ty: Type,
     divisor: Option<i128>,
 ) -> Value {
-    // Narrow division is done in 32 bits, where its operands and its result fit, `128` of `-128 / -1` too.
+    // Narrow division is done in 32 bits, where its operands and its result fit, `128` of
+    // `-128 / -1` too.
     let wide = if ty.bytes() < 4 { Type::I32 } else { ty };
     let [left, right] = operands.map(|it| convert(builder, it, ty, wide));
     let is_plain = divisor.is_some_and(|it| it != -1);
@@ -34,7 +36,8 @@ pub(super) fn divided(
     convert(builder, divided, wide, ty)
 }
 
-/// The remainder of `operands`, whose quotient is known: a product takes a few cycles, where another division takes twenty and more.
+/// The remainder of `operands`, whose quotient is known: a product takes a few cycles, where
+/// another division takes twenty and more.
 pub(super) fn remainder(
     builder: &mut FunctionBuilder<'_>,
     [left, right]: [Value; 2],

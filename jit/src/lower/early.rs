@@ -1,9 +1,11 @@
 //! Elements that the next turn of a `while` loop reads, loaded in this one.
 //!
-//! Where two sorted rows are merged, a comparison of two elements tells in which row to go on, and the next comparison waits for a load,
-//! which waits for this one. What the next turn reads is the element that is there already or the one behind it, though: both are there
-//! in time if the second is loaded before it is known whether it is wanted, and the comparison picks a value instead of an address. It is
-//! a speculative load of software pipelining (Rau: Iterative modulo scheduling, 1994).
+//! Where two sorted rows are merged, a comparison of two elements tells in which row to go on, and
+//! the next comparison waits for a load, which waits for this one. What the next turn reads is the
+//! element that is there already or the one behind it, though: both are there in time if the second
+//! is loaded before it is known whether it is wanted, and the comparison picks a value instead of
+//! an address. It is a speculative load of software pipelining (Rau: Iterative modulo scheduling,
+//! 1994).
 
 use super::function::{Binding, FunctionLowering};
 use super::known::Width;
@@ -16,10 +18,12 @@ use strew_affine::interpret::Oob;
 use strew_affine::visit::{for_each_load, has_loops, walk};
 use strew_affine::{Access, CompareOp, Expr, LocalId, Node, Place, Subscript, Type};
 
-/// A subscript goes on by so much at most, so that one of 32 bits that is in range turns negative where it overflows.
+/// A subscript goes on by so much at most, so that one of 32 bits that is in range turns negative
+/// where it overflows.
 const FURTHEST: i64 = 1 << 15;
 
-/// Loops of no more statements, those in conditions among them, are lowered twice, once for where nothing that they read needs a look.
+/// Loops of no more statements, those in conditions among them, are lowered twice, once for where
+/// nothing that they read needs a look.
 const MOST_TWICE: usize = 16;
 
 /// An element at a scalar that a turn moves at most once, where a condition holds.
@@ -99,7 +103,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         })
     }
 
-    /// By how much a turn of `body` moves `local`, if it does so in one place, where a condition picks whether to.
+    /// By how much a turn of `body` moves `local`, if it does so in one place, where a condition
+    /// picks whether to.
     fn only_step(&self, local: LocalId, body: &'k [Node]) -> Option<i64> {
         let mut set = 0;
         walk(body, &mut |node, _| {
@@ -129,8 +134,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Whether all `reads`, and those that would come after them, stay within their arrays as long as `condition` holds, since it keeps their
-    /// subscripts, which only grow, below ends that `body` does not move. `None` where it does not, or where the loop is long.
+    /// Whether all `reads`, and those that would come after them, stay within their arrays as long
+    /// as `condition` holds, since it keeps their subscripts, which only grow, below ends that
+    /// `body` does not move. `None` where it does not, or where the loop is long.
     pub(super) fn are_within(
         &mut self,
         condition: &'k Expr,
@@ -153,7 +159,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         within.into_iter().reduce(both)
     }
 
-    /// Whether a subscript below `end`, or a step further, is of an element that is there and has its type.
+    /// Whether a subscript below `end`, or a step further, is of an element that is there and has
+    /// its type.
     fn ends_within(&mut self, read: &EarlyRead<'k>, end: &'k Expr) -> Option<Value> {
         let array = self.arrays.get(read.access.array)?;
         let extent = array.extents.first().copied()?;
@@ -207,7 +214,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Some(self.read_at(read.access, there))
     }
 
-    /// Goes on to the next element wherever `condition` has picked the next subscript among `targets`.
+    /// Goes on to the next element wherever `condition` has picked the next subscript among
+    /// `targets`.
     pub(super) fn pick_early(&mut self, condition: Value, targets: &[Variable]) {
         let moved = self.early.iter().filter(|it| targets.contains(&it.at));
         for Early { held, next, .. } in moved {

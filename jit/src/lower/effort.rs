@@ -1,15 +1,18 @@
-//! How hard the code generator is to try at a function. Its time and memory are not linear in the size of all functions.
+//! How hard the code generator is to try at a function. Its time and memory are not linear in the
+//! size of all functions.
 
 use crate::isa::Effort;
 use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::{Block, Function, Value};
 use std::collections::HashSet;
 
-/// The largest product of blocks and values for full effort. The optimiser computes a value where it is used, which may leave all
-/// that it is made of alive in all blocks before: time and memory then grow with this product.
+/// The largest product of blocks and values for full effort. The optimiser computes a value where
+/// it is used, which may leave all that it is made of alive in all blocks before: time and memory
+/// then grow with this product.
 const MOST_PAIRS: usize = 6_000_000;
 
-/// The largest sum of [`lifetimes`] for an allocator that looks at the whole function: it takes about a hundred bytes for each.
+/// The largest sum of [`lifetimes`] for an allocator that looks at the whole function: it takes
+/// about a hundred bytes for each.
 const MOST_ALIVE: usize = 1_000_000;
 
 /// The effort that `function` is worth, and that ends.
@@ -29,8 +32,8 @@ pub(super) fn effort(function: &Function) -> Effort {
     }
 }
 
-/// Whether `function` may jump back anywhere: only a loop does in the order in which its blocks were made, but for a second way to
-/// a block that leaves the function, which no block follows.
+/// Whether `function` may jump back anywhere: only a loop does in the order in which its blocks
+/// were made, but for a second way to a block that leaves the function, which no block follows.
 fn has_cycle(function: &Function) -> bool {
     let mut seen = HashSet::new();
     function.layout.blocks().any(|block| {

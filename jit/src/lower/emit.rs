@@ -1,4 +1,5 @@
-//! Bodies that evaluate updates and combine them into nothing: the key of each is appended to a stream, for somebody to take.
+//! Bodies that evaluate updates and combine them into nothing: the key of each is appended to a
+//! stream, for somebody to take.
 
 use super::function::{FunctionLowering, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -62,8 +63,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         streams.find(|it| it.buffer == access.array).cloned()
     }
 
-    /// Appends the key of an update, whose values are evaluated for their faults alone. All `places` are at one element, but each is
-    /// checked against its own extents.
+    /// Appends the key of an update, whose values are evaluated for their faults alone. All
+    /// `places` are at one element, but each is checked against its own extents.
     pub(super) fn emit(&mut self, stream: &StreamValue, places: &'k [Place], values: &'k [Expr]) {
         for value in values {
             self.expr(value);
@@ -120,7 +121,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.def_var(stream.staged, none);
     }
 
-    /// Calls a function of the runtime that returns a [`Status`], and returns what is not [`Status::Done`].
+    /// Calls a function of the runtime that returns a [`Status`], and returns what is not
+    /// [`Status::Done`].
     pub(super) fn call_or_leave(&mut self, called: FuncId, arguments: &[Value]) {
         let called = self
             .program

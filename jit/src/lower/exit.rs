@@ -1,4 +1,5 @@
-//! Ways out of a function before its end: faults, and requests to stop. All of them lie off the hot path.
+//! Ways out of a function before its end: faults, and requests to stop. All of them lie off the hot
+//! path.
 
 use super::convert::convert;
 use super::function::{FunctionLowering, offset};
@@ -10,13 +11,14 @@ use std::mem::offset_of;
 use strew_affine::{Counter, Type};
 use strew_runtime::abi::{Call, FaultRecord, MAX_DEPTH, Status};
 
-/// The blocks that leave a function. They are shared: together they are a large part of the code of a small loop.
+/// The blocks that leave a function. They are shared: together they are a large part of the code of
+/// a small loop.
 #[derive(Default)]
 pub(super) struct Exits {
     /// Those that only return a status.
     plain: Vec<(Status, Block)>,
-    /// Those that write a fault record, one for each turn of the loops around, outermost first: a loop that is made in several ways, or
-    /// several of whose turns are made together, has several.
+    /// Those that write a fault record, one for each turn of the loops around, outermost first: a
+    /// loop that is made in several ways, or several of whose turns are made together, has several.
     faults: HashMap<Vec<(Value, Type)>, Block>,
 }
 
@@ -26,7 +28,8 @@ impl FunctionLowering<'_, '_, '_> {
         self.builder.ins().return_(&[status]);
     }
 
-    /// Goes on only when `condition` does not hold; else leaves through a block of its own, which `leave` fills.
+    /// Goes on only when `condition` does not hold; else leaves through a block of its own, which
+    /// `leave` fills.
     pub(super) fn leave_if(&mut self, condition: Value, leave: impl FnOnce(&mut Self)) {
         let cold = self.builder.create_block();
         let next = self.builder.create_block();
@@ -37,7 +40,8 @@ impl FunctionLowering<'_, '_, '_> {
         self.go_on_in(next);
     }
 
-    /// Goes on in `block`, which is jumped to from one place alone: variables are there what they are at that place.
+    /// Goes on in `block`, which is jumped to from one place alone: variables are there what they
+    /// are at that place.
     pub(super) fn go_on_in(&mut self, block: Block) {
         self.builder.switch_to_block(block);
         self.builder.seal_block(block);
@@ -68,7 +72,8 @@ impl FunctionLowering<'_, '_, '_> {
         self.leave_with(asked, Status::Stopped);
     }
 
-    /// Leaves with a fault at `site` when `condition` holds; of an index out of range, with the index and the extent.
+    /// Leaves with a fault at `site` when `condition` holds; of an index out of range, with the
+    /// index and the extent.
     pub(super) fn fault_if(
         &mut self,
         condition: Value,
@@ -111,8 +116,8 @@ impl FunctionLowering<'_, '_, '_> {
         self.program.sites.push(site);
     }
 
-    /// The block that writes the fault record with these values of what counts the loops around. They dominate it, since every way to it comes
-    /// from inside of that turn.
+    /// The block that writes the fault record with these values of what counts the loops around.
+    /// They dominate it, since every way to it comes from inside of that turn.
     fn fault_exit(&mut self, exit: Block, turn: &[(Value, Type)]) {
         self.builder.set_cold_block(exit);
         self.builder.switch_to_block(exit);

@@ -16,8 +16,9 @@ use strew_affine::visit::walk;
 use strew_affine::{BinaryOp, Expr, IterId, ScalarId, Span, Type, UnaryOp, Value as Constant};
 use strew_runtime::abi::Call;
 
-/// So many operations take less than half of the jumps that nobody can foretell: of points of which two thirds are outside of a grid, 2 million
-/// take 26 ms with a jump for each of four comparisons, and 15 with one.
+/// So many operations take less than half of the jumps that nobody can foretell: of points of which
+/// two thirds are outside of a grid, 2 million take 26 ms with a jump for each of four comparisons,
+/// and 15 with one.
 const MOST_QUICK: usize = 2;
 
 impl FunctionLowering<'_, '_, '_> {
@@ -72,7 +73,8 @@ impl FunctionLowering<'_, '_, '_> {
     pub(super) fn iter(&mut self, iter: IterId) -> Value {
         match self.iters.get(iter).copied() {
             Some(value) => value,
-            // A verified kernel uses an iterator only inside its loop, and what is computed in front of it says which turn is meant.
+            // A verified kernel uses an iterator only inside its loop, and what is computed in
+            // front of it says which turn is meant.
             None => self.builder.ins().iconst(types::I64, 0),
         }
     }
@@ -171,7 +173,8 @@ impl FunctionLowering<'_, '_, '_> {
         found
     }
 
-    /// Both sides are computed when neither can fault or costs more than a branch that is taken at random.
+    /// Both sides are computed when neither can fault or costs more than a branch that is taken at
+    /// random.
     fn select(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Value {
         if !self.needs_branch(then) && !self.needs_branch(otherwise) {
             return self.picked(condition, [then, otherwise]);
@@ -210,8 +213,9 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// Goes on in the first of `blocks` where `condition` holds, else in the second. What becomes known behind the mark holds in the first
-    /// block alone. A condition of several parts is never made a number only to be looked at again.
+    /// Goes on in the first of `blocks` where `condition` holds, else in the second. What becomes
+    /// known behind the mark holds in the first block alone. A condition of several parts is never
+    /// made a number only to be looked at again.
     pub(super) fn jump_on(&mut self, condition: &Expr, blocks: [Block; 2]) -> Mark {
         if let Some(mark) = self.jump_in_range(condition, blocks) {
             return mark;

@@ -1,6 +1,7 @@
 //! Integers as numbers of 64 bits, which is what finds elements.
 //!
-//! What is computed in fewer bits and does not wrap there is the same number in 64 bits, and needs not be extended then.
+//! What is computed in fewer bits and does not wrap there is the same number in 64 bits, and needs
+//! not be extended then.
 
 use super::convert::extend;
 use super::function::{Binding, FunctionLowering};
@@ -37,7 +38,8 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// Whether the narrower integer that `expr` computes, or converts another integer to, is the same in 64 bits.
+    /// Whether the narrower integer that `expr` computes, or converts another integer to, is the
+    /// same in 64 bits.
     fn is_same_in_64(&self, expr: &Expr) -> bool {
         let kernel = self.program.kernel;
         let ranges = self.program.facts.stays().ranges();

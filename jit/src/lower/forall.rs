@@ -65,8 +65,8 @@ impl<'k> Program<'k> {
     }
 }
 
-/// The free names of the body but the parameters, which it reads again from the arguments. The iterators of all loops around
-/// are among them if a fault tells their values.
+/// The free names of the body but the parameters, which it reads again from the arguments. The
+/// iterators of all loops around are among them if a fault tells their values.
 pub(super) fn captured(
     kernel: &Kernel,
     faults: Faults,
@@ -105,7 +105,8 @@ fn has_other_bodies(forall: &Forall, faults: Faults) -> bool {
     !is_separate(forall) && faults == Faults::Bare && !has_forall(&forall.body)
 }
 
-/// The bodies in other shapes that the runtime may ask for when it runs the kernel, by the numbers of their foralls.
+/// The bodies in other shapes that the runtime may ask for when it runs the kernel, by the numbers
+/// of their foralls.
 pub(crate) fn other_bodies(request: &Request<'_>) -> Vec<(u32, BodyShape)> {
     let mut bodies = Vec::new();
     walk(&request.kernel.body, &mut |node, _| {
@@ -193,7 +194,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.run_as(forall, of, (&trips, gathers))
     }
 
-    /// Lets the runtime run `forall`, which does as much as `trips` say and reads what `gathers` are.
+    /// Lets the runtime run `forall`, which does as much as `trips` say and reads what `gathers`
+    /// are.
     fn run_as(
         &mut self,
         forall: &'k Forall,
@@ -344,7 +346,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.inst_results(call)[0]
     }
 
-    /// The body as a function: the captured values back from the frame, the private buffers, the loop over `first..last`.
+    /// The body as a function: the captured values back from the frame, the private buffers, the
+    /// loop over `first..last`.
     pub(super) fn chunk_body(&mut self, outlined: &Outlined<'k>) -> Result<(), CompileError> {
         let entry = self.builder.current_block();
         let params = entry.map(|entry| self.builder.block_params(entry).to_vec());
@@ -381,7 +384,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// Makes the private buffers known, whose addresses and what else the shape asks for stand in the table `privates`.
+    /// Makes the private buffers known, whose addresses and what else the shape asks for stand in
+    /// the table `privates`.
     fn bind_private(&mut self, forall: &'k Forall, shape: BodyShape, privates: Value) {
         match shape {
             BodyShape::Apart => self.bind_buffers(forall, privates),

@@ -53,7 +53,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) marks: Vec<MarksValue>,
     /// The elements of the arrays that are variables.
     pub(super) promoted: ArenaMap<ArrayId, Vec<Variable>>,
-    /// The small local arrays that are memory here, each with how many loops are around what allocates it.
+    /// The small local arrays that are memory here, each with how many loops are around what
+    /// allocates it.
     pub(super) small_arrays: Vec<(ArrayId, usize)>,
     /// The rows that a loop around has in vectors.
     pub(super) across: Vec<Across<'k>>,
@@ -63,7 +64,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) whiles: Whiles,
     /// How many `affine.if` there are around, in this function.
     pub(super) conditions: usize,
-    /// The loops around whose iterator has another value in each turn, each with how many conditions are around it.
+    /// The loops around whose iterator has another value in each turn, each with how many
+    /// conditions are around it.
     pub(super) turning: Vec<(IterId, usize)>,
     /// Whether what is loaded anew in each turn is so where it stands, and not where it is used.
     pub(super) loads_in_place: bool,
@@ -120,7 +122,8 @@ pub(super) enum Binding {
     Mutable(Variable),
 }
 
-/// The distance in bytes from one element of an array to the next, of a field from one record to the next.
+/// The distance in bytes from one element of an array to the next, of a field from one record to
+/// the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stride {
     Fixed(u32),
@@ -246,7 +249,8 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         }
     }
 
-    /// Makes `array` known at `address`, of a field that of its record; its extents are computed from the scalar parameters.
+    /// Makes `array` known at `address`, of a field that of its record; its extents are computed
+    /// from the scalar parameters.
     pub(super) fn bind_array(&mut self, array: ArrayId, address: Value) {
         let kernel = self.program.kernel;
         let declared = &kernel.arrays[array];
@@ -257,7 +261,8 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         self.bind_strided(array, (address, offset), stride, own);
     }
 
-    /// The same for an array whose elements, or records of so many dimensions of its own, lie so far apart.
+    /// The same for an array whose elements, or records of so many dimensions of its own, lie so
+    /// far apart.
     pub(super) fn bind_strided(
         &mut self,
         array: ArrayId,
@@ -293,9 +298,11 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         );
     }
 
-    /// The extent of an array, or what never is negative as those are not: calls with negative ones are refused.
+    /// The extent of an array, or what never is negative as those are not: calls with negative ones
+    /// are refused.
     ///
-    /// So a maximum changes nothing about it. The code generator adds a constant anew in each block that uses the sum, but keeps a maximum.
+    /// So a maximum changes nothing about it. The code generator adds a constant anew in each block
+    /// that uses the sum, but keeps a maximum.
     pub(super) fn extent(&mut self, extent: &AffineExpr) -> Value {
         let value = self.exact_affine(extent);
         if extent.constant() == 0 || extent.as_constant().is_some() {
@@ -472,7 +479,8 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         self.locals.insert(local, binding);
     }
 
-    /// An integer that comes straight from memory is extended by the load itself, which is what a subscript wants.
+    /// An integer that comes straight from memory is extended by the load itself, which is what a
+    /// subscript wants.
     fn let_binding(&mut self, ty: Type, value: &'k Expr) -> Binding {
         match value {
             Expr::Load(access) if ty.is_integer() && ty.bits() < 64 => {
@@ -504,7 +512,8 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         }
     }
 
-    /// Adds to the number of updates what the statements that stand directly in `nodes` do in `turns` turns, or in one.
+    /// Adds to the number of updates what the statements that stand directly in `nodes` do in
+    /// `turns` turns, or in one.
     pub(super) fn count_updates(&mut self, nodes: &[Node], turns: Option<Value>) {
         let facts = self.program.facts;
         let each = nodes.iter().filter(|node| facts.counts(node)).count();
@@ -533,7 +542,8 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     }
 }
 
-/// The address of `bytes` bytes in the frame of the function under construction, a multiple of `align`, which is a power of two.
+/// The address of `bytes` bytes in the frame of the function under construction, a multiple of
+/// `align`, which is a power of two.
 pub(super) fn stack(builder: &mut FunctionBuilder<'_>, bytes: usize, align: usize) -> Value {
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
     let shift = align.trailing_zeros() as u8;

@@ -1,4 +1,5 @@
-//! What the runtime is told of reads where keys say, to see from these how long they wait for memory.
+//! What the runtime is told of reads where keys say, to see from these how long they wait for
+//! memory.
 
 use super::forall::Table;
 use super::function::{ArrayValue, FunctionLowering, Stride};
@@ -75,7 +76,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Writes an entry for reads that are alike, and says of which array, unless it cannot be told where the keys are.
+    /// Writes an entry for reads that are alike, and says of which array, unless it cannot be told
+    /// where the keys are.
     fn gather(
         &mut self,
         forall: &'k Forall,
@@ -111,7 +113,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Some(read.access.array)
     }
 
-    /// The distance between what neighbouring keys choose, and the bytes of the whole array; `None` where they choose inside of records.
+    /// The distance between what neighbouring keys choose, and the bytes of the whole array; `None`
+    /// where they choose inside of records.
     fn row_and_whole(&mut self, array: &ArrayValue, read: &Read<'_>) -> Option<(Value, Value)> {
         let records = array.extents.len().checked_sub(array.own_dimensions)?;
         let (outer, inner) = array
@@ -175,7 +178,8 @@ fn reads<'k>(kernel: &'k Kernel, forall: &'k Forall) -> Vec<Read<'k>> {
     found
 }
 
-/// What `access` reads, if it is computed from a key that an array holds at a place that loops go along.
+/// What `access` reads, if it is computed from a key that an array holds at a place that loops go
+/// along.
 fn read<'k>(
     access: &'k Access,
     loops: &[Loop<'k>],

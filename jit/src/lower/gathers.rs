@@ -1,7 +1,8 @@
 //! Elements that updates of a later turn are computed from, asked for in time.
 //!
-//! `out[key[i]] += x[key[i]]` waits for `x[key[i]]`. Where updates are made at once processors get to the next turns by themselves; putting
-//! them into lines takes so many instructions that they see few turns ahead.
+//! `out[key[i]] += x[key[i]]` waits for `x[key[i]]`. Where updates are made at once processors get
+//! to the next turns by themselves; putting them into lines takes so many instructions that they
+//! see few turns ahead.
 
 use super::ahead::changed_inside;
 use super::function::{ArrayValue, FunctionLowering};
@@ -22,7 +23,8 @@ pub(super) const FAR_BYTES: i64 = 1 << 20;
 const MOST_PLACES: usize = 12;
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Asks for what a later turn than that of `iter` reads by keys, in bodies that put updates into lines.
+    /// Asks for what a later turn than that of `iter` reads by keys, in bodies that put updates
+    /// into lines.
     pub(super) fn prefetch_gathered(&mut self, counted: &Counted<'k>, iter: Value) {
         let may = !self.lines.is_empty() && self.program.oob == Oob::Error;
         if !may || !matches!(counted.around, Loop::Affine(_)) {
@@ -51,7 +53,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.iters.insert(counted.iter, iter);
     }
 
-    /// The places that a turn of `counted` reads by keys, as far as these can be read in any turn, and are the same in loops inside of it.
+    /// The places that a turn of `counted` reads by keys, as far as these can be read in any turn,
+    /// and are the same in loops inside of it.
     fn gathered(&self, counted: &Counted<'k>) -> Vec<Access> {
         let inner = counted.body.iter().filter_map(Loop::of);
         let inner: Vec<_> = inner

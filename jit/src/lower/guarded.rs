@@ -1,5 +1,5 @@
-//! Conditions that say that a number lies in an array, as in `if (k >= 0 && k < m) out[k]++`: one comparison says so, and nothing behind it
-//! checks it again.
+//! Conditions that say that a number lies in an array, as in `if (k >= 0 && k < m) out[k]++`: one
+//! comparison says so, and nothing behind it checks it again.
 
 use super::function::FunctionLowering;
 use super::known::Mark;
@@ -10,7 +10,8 @@ use strew_affine::interpret::Oob;
 use strew_affine::{Expr, Subscript};
 
 impl FunctionLowering<'_, '_, '_> {
-    /// [`jump_on`](Self::jump_on) for a condition with such parts, all of whose parts are quick; `None` for others.
+    /// [`jump_on`](Self::jump_on) for a condition with such parts, all of whose parts are quick;
+    /// `None` for others.
     pub(super) fn jump_in_range(
         &mut self,
         condition: &Expr,
@@ -47,7 +48,8 @@ impl FunctionLowering<'_, '_, '_> {
         Some(mark)
     }
 
-    /// Whether the number lies below an extent, which is not negative, as one comparison of numbers without a sign.
+    /// Whether the number lies below an extent, which is not negative, as one comparison of numbers
+    /// without a sign.
     fn lies_in(&mut self, between: &Between) -> Value {
         let subscript = Subscript::Computed(between.number.clone());
         let value = self.known_index(&subscript).unwrap_or_else(|| {

@@ -1,8 +1,10 @@
 //! Heads of rows that keys pick, asked for in time.
 //!
-//! `for (k = row[v[q]]; k < row[v[q] + 1]; k++) … col[k] …`, as in a push from the nodes of a frontier, waits for the pointer, and then for the
-//! first elements behind it: processors foresee neither. A turn asks for the pointers of the key [`POINTERS`] behind its own, and with the
-//! pointer of the one [`ELEMENTS`] behind it, which has come by then, for what it points at. What is further along a row they foresee.
+//! `for (k = row[v[q]]; k < row[v[q] + 1]; k++) … col[k] …`, as in a push from the nodes of a
+//! frontier, waits for the pointer, and then for the first elements behind it: processors foresee
+//! neither. A turn asks for the pointers of the key [`POINTERS`] behind its own, and with the
+//! pointer of the one [`ELEMENTS`] behind it, which has come by then, for what it points at. What
+//! is further along a row they foresee.
 
 use super::ahead::is_iter;
 use super::function::FunctionLowering;
@@ -55,7 +57,8 @@ impl Heads {
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Asks for what later turns than that of `iter` begin with.
     pub(super) fn prefetch_heads(&mut self, counted: &Counted<'k>, iter: Value) {
-        // Elsewhere an element that nobody reads could leave 64 bits, and a turn that has no key could be below zero.
+        // Elsewhere an element that nobody reads could leave 64 bits, and a turn that has no key
+        // could be below zero.
         if self.program.checks != Checks::Computed {
             return;
         }
@@ -141,7 +144,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.row_from(&inner.lower, arrays, counted, heads);
     }
 
-    /// The rows that scalars go along in a `while` loop of `body`, from where elements say that a key picks.
+    /// The rows that scalars go along in a `while` loop of `body`, from where elements say that a
+    /// key picks.
     fn heads_of_while(&self, body: &'k [Node], counted: &Counted<'k>, heads: &mut Heads) {
         for node in counted.body {
             let Node::Declare { local, value } = node else {

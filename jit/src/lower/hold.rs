@@ -1,5 +1,6 @@
-//! Small arrays that are memory, but not while a loop runs all of whose subscripts of them are constants: their elements are variables from
-//! its beginning to its end. Local arrays are such, and private buffers while a body runs.
+//! Small arrays that are memory, but not while a loop runs all of whose subscripts of them are
+//! constants: their elements are variables from its beginning to its end. Local arrays are such,
+//! and private buffers while a body runs.
 
 use super::access::Element;
 use super::body::{is_separate, is_update};
@@ -13,7 +14,8 @@ use cranelift_frontend::Variable;
 use strew_affine::visit::{Loop, allocated_arrays, has_forall, walk};
 use strew_affine::{ArrayId, Forall, Kernel, Node};
 
-/// As many elements as there are registers for beside what updates them: with 16 floats a loop takes 1.1 to 1.2 times as long as in memory.
+/// As many elements as there are registers for beside what updates them: with 16 floats a loop
+/// takes 1.1 to 1.2 times as long as in memory.
 const MOST_HELD: usize = 12;
 
 /// An array whose elements are variables for now.
@@ -23,7 +25,8 @@ pub(super) struct Held {
     written: Vec<(Element, Variable)>,
 }
 
-/// Whether something could tell the difference when the body of `forall` has elements of its buffers in registers.
+/// Whether something could tell the difference when the body of `forall` has elements of its
+/// buffers in registers.
 fn is_seen(forall: &Forall) -> bool {
     forall.is_speculative() || is_separate(forall) || has_forall(&forall.body)
 }
@@ -42,7 +45,8 @@ pub(super) fn holds_most(kernel: &Kernel, facts: &Facts, forall: &Forall) -> boo
     2 * of_them > all
 }
 
-/// Whether the body of `forall` may have elements of several in registers, and then stores all of them.
+/// Whether the body of `forall` may have elements of several in registers, and then stores all of
+/// them.
 pub(super) fn may_hold(kernel: &Kernel, forall: &Forall) -> bool {
     small_buffers(kernel, forall).next().is_some()
 }
@@ -75,7 +79,8 @@ fn together(kernel: &Kernel, arrays: impl Iterator<Item = ArrayId>) -> Vec<Array
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Holds in registers what is summed up beside other updates, where nothing in the body could tell the difference.
+    /// Holds in registers what is summed up beside other updates, where nothing in the body could
+    /// tell the difference.
     pub(super) fn hold_single_elements(&mut self, forall: &Forall) {
         if is_seen(forall) {
             return;
@@ -96,8 +101,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         held.collect()
     }
 
-    /// Holds elements of local arrays while `node` runs, if it is a loop. One that runs again and again while there is the array may have few
-    /// turns, for which that would take longer than it saves.
+    /// Holds elements of local arrays while `node` runs, if it is a loop. One that runs again and
+    /// again while there is the array may have few turns, for which that would take longer than it
+    /// saves.
     pub(super) fn hold_locals(&mut self, node: &'k Node) -> Vec<Held> {
         let is_loop = Loop::of(node).is_some() || matches!(node, Node::ScfWhile { .. });
         let body = std::slice::from_ref(node);

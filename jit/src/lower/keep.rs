@@ -1,8 +1,10 @@
 //! Elements that a condition keeps, stored without a jump.
 //!
-//! `if (x[i] > t) out[m++] = x[i]` keeps elements as it comes: nobody foretells the jump, and each one that is foretold wrongly takes as long as
-//! some twenty instructions. So what the condition does not keep is stored too, in a place of the frame that nobody reads, and the counter moves
-//! by nothing. Of 16 million random floats 25 to 71 ms became 16 where a tenth to nine tenths are kept; where one in a hundred is, 11 did.
+//! `if (x[i] > t) out[m++] = x[i]` keeps elements as it comes: nobody foretells the jump, and each
+//! one that is foretold wrongly takes as long as some twenty instructions. So what the condition
+//! does not keep is stored too, in a place of the frame that nobody reads, and the counter moves by
+//! nothing. Of 16 million random floats 25 to 71 ms became 16 where a tenth to nine tenths are
+//! kept; where one in a hundred is, 11 did.
 
 use super::choice::Cost;
 use super::function::FunctionLowering;
@@ -54,7 +56,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.is_plain() && reads && self.is_at_hand(condition)
     }
 
-    /// Whether statements do what they say and no more: bodies that only check write nothing, others may skip some.
+    /// Whether statements do what they say and no more: bodies that only check write nothing,
+    /// others may skip some.
     pub(super) fn is_plain(&self) -> bool {
         self.program.oob == Oob::Error
             && self.disjoint.is_empty()

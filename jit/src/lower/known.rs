@@ -1,8 +1,10 @@
-//! What is known where code is being lowered: elements that were loaded, subscripts that were evaluated and checked, quotients. A check that
-//! another one implies would only be a jump more, and the code generator cannot tell, since it does not know what a check is for.
+//! What is known where code is being lowered: elements that were loaded, subscripts that were
+//! evaluated and checked, quotients. A check that another one implies would only be a jump more,
+//! and the code generator cannot tell, since it does not know what a check is for.
 //!
-//! All of it dominates what is being lowered, and nothing that it was made of has changed since. Where statements may be skipped nothing
-//! is known, since a use of what may have no value is itself a reason to skip.
+//! All of it dominates what is being lowered, and nothing that it was made of has changed since.
+//! Where statements may be skipped nothing is known, since a use of what may have no value is
+//! itself a reason to skip.
 
 use super::function::{Binding, FunctionLowering};
 use super::offsets::Base;
@@ -51,8 +53,8 @@ enum What {
     Loaded(Access, Value, Width),
     /// A subscript, as `i64`.
     Index(Subscript, Value),
-    /// An integer as `i64`: whichever of these numbers, from the least to the most, is added to it, it is below the extent, which is over
-    /// parameters alone, and not negative.
+    /// An integer as `i64`: whichever of these numbers, from the least to the most, is added to it,
+    /// it is below the extent, which is over parameters alone, and not negative.
     Base(Expr, AffineExpr, (i64, i64), Value),
     /// As an unsigned number the value is below the extent, which is over parameters alone.
     InRange(Value, AffineExpr),
@@ -114,7 +116,8 @@ impl FunctionLowering<'_, '_, '_> {
         self.known.facts.retain(|fact| fact.number < mark.count);
     }
 
-    /// Lowers what may not run, or not only once: what becomes known in there is forgotten behind it.
+    /// Lowers what may not run, or not only once: what becomes known in there is forgotten behind
+    /// it.
     pub(super) fn scoped<R>(&mut self, lower: impl FnOnce(&mut Self) -> R) -> R {
         let mark = self.mark();
         let lowered = lower(self);
@@ -158,7 +161,8 @@ impl FunctionLowering<'_, '_, '_> {
         found.map(|it| it.value)
     }
 
-    /// Forgets what follows from the scalars that `body`, of a loop, sets: a turn begins with what the one before has left.
+    /// Forgets what follows from the scalars that `body`, of a loop, sets: a turn begins with what
+    /// the one before has left.
     pub(super) fn forget_set_in(&mut self, body: &[Node]) {
         if self.known.facts.iter().all(|it| it.mutable.is_empty()) {
             return;
@@ -215,7 +219,8 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// The value of `base`, if it was checked with all of its offsets. Those of an inner body may be others than those that were checked around it.
+    /// The value of `base`, if it was checked with all of its offsets. Those of an inner body may
+    /// be others than those that were checked around it.
     pub(super) fn known_base(&self, base: &Base<'_>) -> Option<Value> {
         self.known.find(|what| match what {
             What::Base(known, bound, (least, most), value) => {
@@ -315,7 +320,8 @@ impl FunctionLowering<'_, '_, '_> {
         subscripts.all(|it| self.stays(it, &mut Vec::new()))
     }
 
-    /// Whether the value of `subscript` is the same until a mutable scalar in it is set, which are added to `mutable`.
+    /// Whether the value of `subscript` is the same until a mutable scalar in it is set, which are
+    /// added to `mutable`.
     fn stays(&self, subscript: &Subscript, mutable: &mut Vec<LocalId>) -> bool {
         self.program.oob == Oob::Error
             && match subscript {

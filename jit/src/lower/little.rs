@@ -16,17 +16,20 @@ use strew_affine::visit::{Loop, has_computed_loops};
 use strew_affine::{AffineExpr, AffineFor, Expr, Forall, Node, Variable};
 use strew_runtime::abi::{AUTO, Call};
 
-/// So many times as much may be done in order without being handed to the runtime where nothing can fail: there are no keys that would tell it
-/// how to do better, and what it would find out takes as long as a thousand statements.
+/// So many times as much may be done in order without being handed to the runtime where nothing can
+/// fail: there are no keys that would tell it how to do better, and what it would find out takes as
+/// long as a thousand statements.
 const TIMES_WITHOUT_FAULTS: i64 = 4;
 
-/// A loop has at most so many turns here, and there are at most so many in all: no product leaves 64 bits.
+/// A loop has at most so many turns here, and there are at most so many in all: no product leaves
+/// 64 bits.
 const MOST_TURNS: i64 = 1 << 30;
 
 /// So many turns has a loop whose bounds are found as it is reached.
 const COMPUTED_TURNS: i64 = 64;
 
-/// A number of turns or statements. What is known while the code is made takes no instructions when it runs.
+/// A number of turns or statements. What is known while the code is made takes no instructions when
+/// it runs.
 #[derive(Clone, Copy)]
 enum Count {
     Known(i64),
@@ -84,8 +87,8 @@ impl Count {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Calls the body at once, for all of its iterations, where there is little to do; else does what `share` does, which
-    /// is told how many statements there are about. Both give a status.
+    /// Calls the body at once, for all of its iterations, where there is little to do; else does
+    /// what `share` does, which is told how many statements there are about. Both give a status.
     pub(super) fn by_work(
         &mut self,
         forall: &'k Forall,
@@ -102,8 +105,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.at_once_or(is_little, body, no_buffers, |it| share(it, work))
     }
 
-    /// Whether the body of `forall` may update the targets in order where it has little to do: it is reached again and again, and whoever starts
-    /// the kernel puts them back after a fault; or there are no faults.
+    /// Whether the body of `forall` may update the targets in order where it has little to do: it
+    /// is reached again and again, and whoever starts the kernel puts them back after a fault; or
+    /// there are no faults.
     pub(super) fn may_update_targets(&self, forall: &Forall) -> bool {
         let is_plain = !forall.is_speculative() && forall.disjoint.is_empty();
         let is_inside = !self.loops.is_empty();
@@ -119,8 +123,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.program.facts.cannot_fail(self.program.checks)
     }
 
-    /// Calls the body at once, for all of its iterations and with the targets in the place of private buffers, where there is little to do
-    /// and nobody has asked for a strategy; else does what `share` does.
+    /// Calls the body at once, for all of its iterations and with the targets in the place of
+    /// private buffers, where there is little to do and nobody has asked for a strategy; else does
+    /// what `share` does.
     pub(super) fn by_updates(
         &mut self,
         forall: &'k Forall,
@@ -147,7 +152,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         ins.load(types::I64, flags, self.call, offset(field))
     }
 
-    /// Calls the body for all of its `count` iterations with what `buffers` makes, where `is_little`, else does what `share` does.
+    /// Calls the body for all of its `count` iterations with what `buffers` makes, where
+    /// `is_little`, else does what `share` does.
     fn at_once_or(
         &mut self,
         is_little: Value,
@@ -204,7 +210,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         all.value(builder)
     }
 
-    /// The loop of which each iteration of `forall` runs a part, if it does nothing else, and the distance that all parts go together.
+    /// The loop of which each iteration of `forall` runs a part, if it does nothing else, and the
+    /// distance that all parts go together.
     fn parted(&mut self, forall: &'k Forall) -> Option<(&'k AffineFor, Value)> {
         let [Node::AffineFor(target)] = forall.body.as_slice() else {
             return None;
@@ -219,7 +226,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         is_parted.then(|| (target, self.exact_affine(&distance)))
     }
 
-    /// About how many statements `nodes` run, iterators around having the values that `middle` gives.
+    /// About how many statements `nodes` run, iterators around having the values that `middle`
+    /// gives.
     fn statements(
         &mut self,
         nodes: &'k [Node],
@@ -260,8 +268,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         all.bounded(&mut self.builder)
     }
 
-    /// About how many turns `target` has each time: the least distance between alternatives of its bounds that parameters and the loops
-    /// around the forall tell.
+    /// About how many turns `target` has each time: the least distance between alternatives of its
+    /// bounds that parameters and the loops around the forall tell.
     fn turns_of(
         &mut self,
         target: &AffineFor,
@@ -303,8 +311,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         is_known
     }
 
-    /// How often `target` begins a turn, or a group of them, over `distance` iterations. One that is not whole counts, too: where tiles are longer
-    /// than loops, it is all there is.
+    /// How often `target` begins a turn, or a group of them, over `distance` iterations. One that
+    /// is not whole counts, too: where tiles are longer than loops, it is all there is.
     fn groups_of(&mut self, target: &AffineFor, distance: Count) -> Count {
         let lanes = turns_at_once(self.program.kernel, Loop::Affine(target));
         let together = target.step.saturating_mul(i64::from(lanes)).max(1);
@@ -321,7 +329,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// An iteration in the middle of `target`, whose bounds have the values that `middle` gives to iterators around.
+/// An iteration in the middle of `target`, whose bounds have the values that `middle` gives to
+/// iterators around.
 fn middle_of(
     target: &AffineFor,
     middle: &dyn Fn(Variable) -> Option<AffineExpr>,

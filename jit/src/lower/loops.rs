@@ -1,6 +1,7 @@
 //! Loops, each with a guard, a preheader of its own and its test at the end.
 //!
-//! The preheader matters: loads that are hoisted out of a loop land there, behind the test that the loop runs at all.
+//! The preheader matters: loads that are hoisted out of a loop land there, behind the test that the
+//! loop runs at all.
 
 use super::divided::Divided;
 use super::early::{EarlyRead, Reach};
@@ -13,7 +14,8 @@ use std::ops::Range;
 use strew_affine::visit::{Loop, has_loops, walk};
 use strew_affine::{AffineExpr, AffineFor, Expr, IterId, Node, Place, ScfFor, variable_of_while};
 
-/// So many statements of all turns of a loop that is known to have few stand one behind the other instead.
+/// So many statements of all turns of a loop that is known to have few stand one behind the other
+/// instead.
 const MOST_APART: i64 = 8;
 
 /// What every counted loop has.
@@ -27,7 +29,8 @@ pub(super) struct Counted<'k> {
     pub(super) body: &'k [Node],
     /// How several turns are made at once.
     pub(super) group: Option<Group<'k>>,
-    /// Extents over parameters alone, which the iterator was found to be below, and not below zero, in all turns.
+    /// Extents over parameters alone, which the iterator was found to be below, and not below zero,
+    /// in all turns.
     pub(super) in_range: Vec<AffineExpr>,
     /// What its iterator is divided by.
     pub(super) divided: Vec<Divided>,
@@ -49,7 +52,8 @@ impl<'k> Counted<'k> {
         }
     }
 
-    /// Whether the last turn ends where the loop does, so that the value behind it fits. Groups of turns are whole.
+    /// Whether the last turn ends where the loop does, so that the value behind it fits. Groups of
+    /// turns are whole.
     pub(super) fn meets_end(&self) -> bool {
         self.step == 1 || self.group.is_some()
     }
@@ -70,15 +74,17 @@ pub(super) struct Tail {
     pub(super) carried: Vec<Value>,
     /// What decides whether there is one.
     pub(super) limit: Limit,
-    /// Whether the next value fits wherever there is a turn before the limit, so that it is what is compared: the iterator's own value would
-    /// have to be kept beside it, in a register that each turn copies.
+    /// Whether the next value fits wherever there is a turn before the limit, so that it is what is
+    /// compared: the iterator's own value would have to be kept beside it, in a register that each
+    /// turn copies.
     pub(super) next_fits: bool,
     /// What comes behind the last one. It may want what was compared with the limit.
     pub(super) exit: Block,
 }
 
-/// Whether no turn of `body` goes on with scalars of the one before. Several sums, turn by turn, go on beside each other; where all turns are
-/// known, the code generator makes one sum after the other.
+/// Whether no turn of `body` goes on with scalars of the one before. Several sums, turn by turn, go
+/// on beside each other; where all turns are known, the code generator makes one sum after the
+/// other.
 pub(super) fn writes_elements_alone(body: &[Node]) -> bool {
     let mut alone = true;
     walk(body, &mut |node, _| {
@@ -134,7 +140,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// Goes on where `counted` has a turn at least; where it has none, in the block that comes behind it.
+    /// Goes on where `counted` has a turn at least; where it has none, in the block that comes
+    /// behind it.
     pub(super) fn enter(&mut self, counted: &Counted<'k>) -> Block {
         let [preheader, done] = [(); 2].map(|()| self.builder.create_block());
         if self.known_turns(counted).is_some() {
@@ -319,7 +326,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             .brif(more, tail.turn, &again, tail.exit, left);
     }
 
-    /// How often a loop that runs at all turns. The difference is taken as unsigned, so it never overflows.
+    /// How often a loop that runs at all turns. The difference is taken as unsigned, so it never
+    /// overflows.
     pub(super) fn turns(&mut self, lower: Value, upper: Value, step: i64) -> Value {
         let distance = self.builder.ins().isub(upper, lower);
         if step == 1 {
@@ -331,9 +339,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().iadd_imm_s(whole, 1)
     }
 
-    /// What decides whether there is another turn before `end`. With a step of one the next value must be below it. With any other the
-    /// value before the step must: the one after it may not fit. `end - step` does not wrap, since `end` is raised to where it
-    /// fits: no value is below the least.
+    /// What decides whether there is another turn before `end`. With a step of one the next value
+    /// must be below it. With any other the value before the step must: the one after it may not
+    /// fit. `end - step` does not wrap, since `end` is raised to where it fits: no value is below
+    /// the least.
     pub(super) fn limit(&mut self, counted: &Counted<'k>, end: Value) -> Value {
         if counted.meets_end() {
             return end;
@@ -383,7 +392,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// Turns until `condition` no longer holds, and goes on in `done` then. What turns begin by reading is loaded already.
+    /// Turns until `condition` no longer holds, and goes on in `done` then. What turns begin by
+    /// reading is loaded already.
     fn turn_while(
         &mut self,
         (condition, done): (&'k Expr, Block),

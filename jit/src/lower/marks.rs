@@ -22,7 +22,8 @@ pub(super) struct MarksValue {
 }
 
 impl Program<'_> {
-    /// Declares the body that marks what another one reads, which `written` has in its place: whoever calls it hands on what that captures.
+    /// Declares the body that marks what another one reads, which `written` has in its place:
+    /// whoever calls it hands on what that captures.
     pub(super) fn marks(
         &mut self,
         number: u32,
@@ -43,7 +44,8 @@ impl Program<'_> {
     }
 }
 
-/// `kernel` with a forall that marks what it reads and may update, in the place of the one with the number `number`.
+/// `kernel` with a forall that marks what it reads and may update, in the place of the one with the
+/// number `number`.
 pub(super) fn inspecting(kernel: &Kernel, number: u32) -> Kernel {
     let mut kernel = kernel.clone();
     inspect_in(&mut kernel.body, number);
@@ -71,7 +73,8 @@ fn is_read(forall: &Forall, array: ArrayId) -> bool {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// What is known of the targets that the body of `forall` may read, before the buffers take their places.
+    /// What is known of the targets that the body of `forall` may read, before the buffers take
+    /// their places.
     pub(super) fn read_targets(&self, forall: &Forall) -> Vec<(ArrayId, ArrayValue)> {
         let speculative = forall.privates.iter().filter(|it| it.is_speculative());
         let arrays = speculative.flat_map(|it| it.targets.iter().copied());
@@ -79,7 +82,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         known.collect()
     }
 
-    /// From now on reads are of `targets`, which the buffers may be all the same: both are one memory for the code generator.
+    /// From now on reads are of `targets`, which the buffers may be all the same: both are one
+    /// memory for the code generator.
     pub(super) fn read_beside(&mut self, targets: Vec<(ArrayId, ArrayValue)>) {
         for (array, mut target) in targets {
             if let Some(buffer) = self.arrays.get(array) {
@@ -193,7 +197,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.def_var(self.updates, after);
     }
 
-    /// The address of the byte with the mark of the element `number`, what is there, and which bit of it is the mark.
+    /// The address of the byte with the mark of the element `number`, what is there, and which bit
+    /// of it is the mark.
     fn bit_of(&mut self, marks: &MarksValue, number: Value) -> (Value, Value, Value) {
         let byte = self.builder.ins().ushr_imm_u(number, 3);
         let address = self.builder.ins().iadd(marks.address, byte);

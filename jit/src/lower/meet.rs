@@ -1,4 +1,5 @@
-//! Writes of elements that are said to be written once: each is marked, by one step that also tells whether it was marked before.
+//! Writes of elements that are said to be written once: each is marked, by one step that also tells
+//! whether it was marked before.
 
 use super::access::Element;
 use super::function::FunctionLowering;
@@ -7,7 +8,8 @@ use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, types};
 use strew_affine::Access;
 
 impl FunctionLowering<'_, '_, '_> {
-    /// Marks the element of `access`, where its array has marks, and leaves where it is marked already.
+    /// Marks the element of `access`, where its array has marks, and leaves where it is marked
+    /// already.
     pub(super) fn meet(&mut self, access: &Access, element: &Element) {
         let mut disjoint = self.disjoint.iter();
         let Some(disjoint) = disjoint.find(|it| it.target == access.array).copied() else {

@@ -78,7 +78,8 @@ impl Merging {
     }
 }
 
-/// A function of `module` alone, with so many 64-bit parameters and no result; `fill` makes its body from their values.
+/// A function of `module` alone, with so many 64-bit parameters and no result; `fill` makes its
+/// body from their values.
 pub(super) fn function(
     parameters: usize,
     module: &mut dyn Module,
@@ -128,7 +129,8 @@ pub(super) fn addresses(
 /// How many vectors, or elements, one turn of the main loop handles.
 const UNROLL: u32 = 4;
 
-/// Arrays of the same length that are walked together: for each part what is held, and what comes to it.
+/// Arrays of the same length that are walked together: for each part what is held, and what comes
+/// to it.
 struct Streams<'t> {
     held: Vec<Value>,
     incoming: Vec<Value>,
@@ -163,7 +165,8 @@ impl Streams<'_> {
         });
     }
 
-    /// Combines what lies so many elements behind the addresses of `turn`: one element of each stream, or a vector.
+    /// Combines what lies so many elements behind the addresses of `turn`: one element of each
+    /// stream, or a vector.
     fn step(
         &self,
         builder: &mut FunctionBuilder<'_>,

@@ -1,9 +1,9 @@
 //! From a verified kernel to functions of the code generator's own language.
 //!
-//! A kernel becomes one entry function, one function for the body of each forall (outlined, so that the runtime can run ranges of
-//! its iterations on several threads), and, when a run first needs it, a merge function for each combiner and element type of a
-//! private buffer.
-//! No decision about speed is taken here: what order, what unrolling, what is private is in the kernel already.
+//! A kernel becomes one entry function, one function for the body of each forall (outlined, so that
+//! the runtime can run ranges of its iterations on several threads), and, when a run first needs
+//! it, a merge function for each combiner and element type of a private buffer. No decision about
+//! speed is taken here: what order, what unrolling, what is private is in the kernel already.
 
 mod access;
 mod affine;
@@ -203,8 +203,8 @@ pub(crate) fn lower_body(
     program.finish(body)
 }
 
-/// The same of a body that only marks what it reads. It may look for elements that the loop does not come to, so it checks all indices,
-/// and does nothing where one is out of range.
+/// The same of a body that only marks what it reads. It may look for elements that the loop does
+/// not come to, so it checks all indices, and does nothing where one is out of range.
 fn lower_marks(
     request: &Request<'_>,
     number: u32,

@@ -1,9 +1,12 @@
-//! Subscripts that differ by constants, as `i` and `i + 1` do: one check holds for all of them, and one value serves all.
+//! Subscripts that differ by constants, as `i` and `i + 1` do: one check holds for all of them, and
+//! one value serves all.
 //!
-//! A particle that is divided between the corners of its cell updates `[j, i]`, `[j, i + 1]`, `[j + 1, i]` and `[j + 1, i + 1]`. If all of that
-//! happens in the same turn, all of it is in range where the least of `i` and `i + 1` is not negative and the largest is below the extent;
-//! where it is not, the turn fails at one of them, so that the call ends with a fault in any case. Which one is the first is found by
-//! the code that tells faults in full, where nothing is checked ahead.
+//! A particle that is divided between the corners of its cell updates `[j, i]`, `[j, i + 1]`,
+//! `[j + 1, i]` and `[j + 1, i + 1]`. If all of that happens in the same turn, all of it is in
+//! range where the least of `i` and `i + 1` is not negative and the largest is below the extent;
+//! where it is not, the turn fails at one of them, so that the call ends with a fault in any case.
+//! Which one is the first is found by the code that tells faults in full, where nothing is checked
+//! ahead.
 
 use super::access::Index;
 use super::ahead::sure_accesses;
@@ -21,10 +24,12 @@ use strew_runtime::abi::Status;
 /// So many groups of a body are looked for: each subscript is compared with all of them.
 const MOST: usize = 16;
 
-/// In a body of more statements nobody looks whether a scalar is set again: each subscript would be compared with all of them.
+/// In a body of more statements nobody looks whether a scalar is set again: each subscript would be
+/// compared with all of them.
 const MOST_STATEMENTS: usize = 64;
 
-/// Subscripts of one body, each the same integer and a constant, that are checked against the same extent.
+/// Subscripts of one body, each the same integer and a constant, that are checked against the same
+/// extent.
 #[derive(Debug)]
 pub(super) struct Offsets {
     base: Expr,
@@ -58,7 +63,8 @@ impl Base<'_> {
 }
 
 impl FunctionLowering<'_, '_, '_> {
-    /// Lowers with `lower` what has `body` in it, of which subscripts that differ by constants are checked together.
+    /// Lowers with `lower` what has `body` in it, of which subscripts that differ by constants are
+    /// checked together.
     pub(super) fn with_offsets<R>(
         &mut self,
         body: &[Node],
@@ -117,8 +123,8 @@ impl FunctionLowering<'_, '_, '_> {
         found
     }
 
-    /// From which number on, and how many of them, `base`, a 32-bit integer, is in range whichever of its offsets is added to it; `extent` is the value of
-    /// its bound.
+    /// From which number on, and how many of them, `base`, a 32-bit integer, is in range whichever
+    /// of its offsets is added to it; `extent` is the value of its bound.
     pub(super) fn numbers_in_range(&mut self, base: &Base<'_>, extent: Value) -> (i64, Value) {
         let (least, most) = base.offsets;
         let ins = &mut self.builder;
@@ -131,7 +137,8 @@ impl FunctionLowering<'_, '_, '_> {
         (-least, ins.ins().smax(count, none))
     }
 
-    /// What `subscript`, which is compared with `bound`, adds a constant to, if that is looked at together with others; and the constant.
+    /// What `subscript`, which is compared with `bound`, adds a constant to, if that is looked at
+    /// together with others; and the constant.
     pub(super) fn base_checked_together<'e>(
         &self,
         subscript: &'e Subscript,
@@ -161,8 +168,8 @@ impl FunctionLowering<'_, '_, '_> {
         (is_scalar && is_near && matches!(ty, Type::I32 | Type::I64)).then_some((base, constant))
     }
 
-    /// Whether `base`, a scalar, is the same wherever an access in `body` has it in a subscript: for good, or since nothing there sets it any more
-    /// once the first one has.
+    /// Whether `base`, a scalar, is the same wherever an access in `body` has it in a subscript:
+    /// for good, or since nothing there sets it any more once the first one has.
     fn is_settled(&self, base: &Expr, body: &[Node]) -> bool {
         let Expr::Local(local) = base else {
             return false;
@@ -189,7 +196,8 @@ impl FunctionLowering<'_, '_, '_> {
         declared_in(body, *local).is_some() && !body.iter().skip(first).any(sets)
     }
 
-    /// The value of `subscript`, which is below `extent`, the value of `bound`, if it is checked together with others.
+    /// The value of `subscript`, which is below `extent`, the value of `bound`, if it is checked
+    /// together with others.
     pub(super) fn checked_together(
         &mut self,
         subscript: &Subscript,
@@ -211,7 +219,8 @@ impl FunctionLowering<'_, '_, '_> {
         Some(Index::in_range(value, constant))
     }
 
-    /// Checks that `base` is below `extent` and not negative, whichever of its offsets is added to it; its value.
+    /// Checks that `base` is below `extent` and not negative, whichever of its offsets is added to
+    /// it; its value.
     fn check_together(&mut self, base: &Base<'_>, extent: Value) -> Value {
         let (least, most) = base.offsets;
         let value = self.extended(base.expr);
@@ -241,7 +250,8 @@ impl Offsets {
         self.base.is_same(base) && self.bound == *bound
     }
 
-    /// Whether `base` and `constant` together are looked at: what is not sure to be evaluated may add others.
+    /// Whether `base` and `constant` together are looked at: what is not sure to be evaluated may
+    /// add others.
     fn has(&self, (base, constant): (&Expr, i64), bound: &AffineExpr) -> bool {
         (self.least..=self.most).contains(&constant) && self.is_of(base, bound)
     }

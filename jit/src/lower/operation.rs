@@ -18,9 +18,11 @@ pub(super) fn constant(builder: &mut FunctionBuilder<'_>, value: Constant) -> Va
     }
 }
 
-/// The same for a scalar that others are taken from, or that is divided by others. The code generator makes a float that has to be in a register
-/// anew in each block that uses it, by way of a register for integers; what is made of the integer's bits it makes once, before the loop. Where
-/// the constant can be the second operand, it is fetched from memory by the instruction itself.
+/// The same for a scalar that others are taken from, or that is divided by others. The code
+/// generator makes a float that has to be in a register anew in each block that uses it, by way of
+/// a register for integers; what is made of the integer's bits it makes once, before the loop.
+/// Where the constant can be the second operand, it is fetched from memory by the instruction
+/// itself.
 pub(super) fn kept_constant(builder: &mut FunctionBuilder<'_>, value: Constant) -> Value {
     let (float, integer) = match value.ty() {
         Type::F32 => (types::F32, types::I32),
@@ -79,8 +81,9 @@ pub(super) fn binary(
     }
 }
 
-/// The operands, in the same order for `a * b` and `b * a`, so that the code generator sees that they are one product. All their bits are
-/// the same, but for what a NaN holds besides, if both are one.
+/// The operands, in the same order for `a * b` and `b * a`, so that the code generator sees that
+/// they are one product. All their bits are the same, but for what a NaN holds besides, if both are
+/// one.
 fn in_order(op: BinaryOp, left: Value, right: Value) -> (Value, Value) {
     match op {
         BinaryOp::Add | BinaryOp::Mul | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
@@ -114,10 +117,11 @@ pub(super) fn compare(
     }
 }
 
-/// The condition, and whether it holds with the sides exchanged. With a NaN every comparison but `!=` is false.
+/// The condition, and whether it holds with the sides exchanged. With a NaN every comparison but
+/// `!=` is false.
 ///
-/// The code generator knows an extremum, `a < b ? a : b`, by "less" alone. Whether one value is a NaN, it knows by one flag; whether two are
-/// equal, by two.
+/// The code generator knows an extremum, `a < b ? a : b`, by "less" alone. Whether one value is a
+/// NaN, it knows by one flag; whether two are equal, by two.
 fn float_condition(op: CompareOp, are_one: bool) -> (FloatCC, bool) {
     match op {
         CompareOp::Eq if are_one => (FloatCC::Ordered, false),

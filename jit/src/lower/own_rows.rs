@@ -1,8 +1,10 @@
-//! Loops of which an owner of rows makes only the turns that update its own: which they are is listed first, some turns at a time.
+//! Loops of which an owner of rows makes only the turns that update its own: which they are is
+//! listed first, some turns at a time.
 //!
-//! Every other row is somebody else's, in an order that no processor foresees: a jump for each turn would be foretold wrongly half of the
-//! time, and what it led to be thrown away. To list turns takes no jump. And since the rows of later turns are then known, memory can be
-//! asked for those that are the owner's.
+//! Every other row is somebody else's, in an order that no processor foresees: a jump for each turn
+//! would be foretold wrongly half of the time, and what it led to be thrown away. To list turns
+//! takes no jump. And since the rows of later turns are then known, memory can be asked for those
+//! that are the owner's.
 
 use super::function::FunctionLowering;
 use super::loops::Counted;
@@ -125,7 +127,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().iadd(first, turns)
     }
 
-    /// Lists the own turns from `first` on and before `end`, which is behind it; what comes behind the last entry.
+    /// Lists the own turns from `first` on and before `end`, which is behind it; what comes behind
+    /// the last entry.
     fn list(
         &mut self,
         counted: &Counted<'k>,
@@ -188,7 +191,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// Asks for what the turn [`AHEAD`] entries after `entry` needs, if that is in front of `behind`.
+    /// Asks for what the turn [`AHEAD`] entries after `entry` needs, if that is in front of
+    /// `behind`.
     fn ask_ahead(
         &mut self,
         counted: &Counted<'k>,
@@ -220,7 +224,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// Whether `body` sets no scalars but those that it declares, so that nothing misses a turn that is left out.
+/// Whether `body` sets no scalars but those that it declares, so that nothing misses a turn that is
+/// left out.
 fn sets_nothing_around(body: &[Node]) -> bool {
     let mut declared: BTreeSet<LocalId> = BTreeSet::new();
     let mut sets_own = true;

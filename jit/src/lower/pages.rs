@@ -19,7 +19,8 @@ pub(super) struct PagesValue {
 }
 
 impl FunctionLowering<'_, '_, '_> {
-    /// Makes the pages at `address` known as those of the buffers of `private`, which are known themselves.
+    /// Makes the pages at `address` known as those of the buffers of `private`, which are known
+    /// themselves.
     pub(super) fn bind_pages(&mut self, private: &Private, address: Value) {
         let Some(buffer) = private.buffers.first().copied() else {
             return;
@@ -43,7 +44,8 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// Goes on when the elements that lie in `bytes` bytes from `place` of `buffer` on were filled, if the buffer has pages.
+    /// Goes on when the elements that lie in `bytes` bytes from `place` of `buffer` on were filled,
+    /// if the buffer has pages.
     pub(super) fn reach_all(&mut self, buffer: ArrayId, place: Value, bytes: Value) {
         if let Some((pages, at)) = self.in_pages(buffer, place) {
             let last = self.builder.ins().iadd(at, bytes);
@@ -61,7 +63,8 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// The pages of `buffer`, and how many bytes behind its address `place` is. Of several tables it is the one whose turn it is.
+    /// The pages of `buffer`, and how many bytes behind its address `place` is. Of several tables
+    /// it is the one whose turn it is.
     fn in_pages(&mut self, buffer: ArrayId, place: Value) -> Option<(PagesValue, Value)> {
         let pages = self.pages.iter().find(|it| it.buffer == buffer).copied()?;
         let base = self.arrays.get(buffer)?.address;

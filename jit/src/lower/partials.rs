@@ -1,8 +1,10 @@
-//! Bodies that keep several partial values of the element they update in registers for as long as it is the same one.
+//! Bodies that keep several partial values of the element they update in registers for as long as
+//! it is the same one.
 //!
-//! In a register, too, a rounded sum waits for the update before it. Here statements combine into one of several values by turns, and
-//! those are combined when another element comes. What comes out is a grouping that follows from the keys and the body alone: whether an
-//! update is found to go to the same element alone or together with those next to it, it takes the same turn.
+//! In a register, too, a rounded sum waits for the update before it. Here statements combine into
+//! one of several values by turns, and those are combined when another element comes. What comes
+//! out is a grouping that follows from the keys and the body alone: whether an update is found to
+//! go to the same element alone or together with those next to it, it takes the same turn.
 
 use super::combine;
 use super::convert::clif_type;
@@ -42,7 +44,8 @@ pub(super) struct Partials {
 
 #[derive(Clone, Debug)]
 struct Part {
-    /// That of the buffer: with any other, what is stored would not be seen by loads of its elements.
+    /// That of the buffer: with any other, what is stored would not be seen by loads of its
+    /// elements.
     region: Option<AliasRegion>,
     place: Variable,
 }
@@ -63,8 +66,8 @@ pub(super) struct Update<'k> {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Begins with no element for each of the private buffers of `forall`; where their combiners have no identity, with one element in
-    /// one register.
+    /// Begins with no element for each of the private buffers of `forall`; where their combiners
+    /// have no identity, with one element in one register.
     pub(super) fn begin_partials(&mut self, forall: &Forall) {
         for private in &forall.privates {
             match self.no_element(forall, private) {
@@ -129,14 +132,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         variables.collect()
     }
 
-    /// The partial values that an update of `places` belongs to, if they are private buffers that have some.
+    /// The partial values that an update of `places` belongs to, if they are private buffers that
+    /// have some.
     pub(super) fn partials_of(&self, places: &[Place]) -> Option<Partials> {
         let access = element(places)?;
         let mut partials = self.partials.iter();
         partials.find(|it| it.buffer == access.array).cloned()
     }
 
-    /// The update that takes the next turn, if it is one of private buffers that have partial values.
+    /// The update that takes the next turn, if it is one of private buffers that have partial
+    /// values.
     pub(super) fn partial_update(
         &mut self,
         places: &'k [Place],
@@ -164,8 +169,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         turn.map_or(0, |it| it.turns.of(places, lane) % it.held.len().max(1))
     }
 
-    /// The statements of a turn of a loop, if they are updates that may be looked at together before any of them is made: to find out
-    /// where they go cannot fail.
+    /// The statements of a turn of a loop, if they are updates that may be looked at together
+    /// before any of them is made: to find out where they go cannot fail.
     pub(super) fn turn_of_updates(&mut self, body: &'k [Node]) -> Option<Turn<'k>> {
         if self.partials.is_empty() || self.program.oob == Oob::Skip {
             return None;
@@ -222,8 +227,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// The turns of a loop that consists of updates. Mostly all of them go to the element of the one before, and one jump tells. Turns
-    /// in which they do are a loop inside of the loop, to which what the others need is strange.
+    /// The turns of a loop that consists of updates. Mostly all of them go to the element of the
+    /// one before, and one jump tells. Turns in which they do are a loop inside of the loop, to
+    /// which what the others need is strange.
     pub(super) fn turns_of_updates(
         &mut self,
         counted: &Counted<'k>,
@@ -303,8 +309,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.combine_into(&partials, update, &bodies, &incoming);
     }
 
-    /// What is not 0 if `differs` is not, or `access` is another element than the last one. Subscripts are compared, and not addresses:
-    /// only those of an element in range are equal to it.
+    /// What is not 0 if `differs` is not, or `access` is another element than the last one.
+    /// Subscripts are compared, and not addresses: only those of an element in range are equal to
+    /// it.
     fn differs(&mut self, differs: Value, partials: &Partials, access: &Access) -> Value {
         let values = self.subscript_values(access);
         let pairs = values.into_iter().zip(&partials.subscripts);

@@ -1,7 +1,8 @@
 //! Rows that keys pick, asked for in time.
 //!
-//! `y[j] += v[k] * x[col[k], j]`, or `x[col[k] * d + j]`, waits for each row of `x`: processors foresee no keys. A turn asks for the row that
-//! the key [`TURNS`] behind its own says, also where that is no turn of this loop, since rows of sparse matrices go on where others end.
+//! `y[j] += v[k] * x[col[k], j]`, or `x[col[k] * d + j]`, waits for each row of `x`: processors
+//! foresee no keys. A turn asks for the row that the key [`TURNS`] behind its own says, also where
+//! that is no turn of this loop, since rows of sparse matrices go on where others end.
 
 use super::ahead::{changed_inside, is_iter};
 use super::function::FunctionLowering;
@@ -14,7 +15,8 @@ use strew_affine::changed::Changed;
 use strew_affine::visit::{declared_in, for_each_load};
 use strew_affine::{Access, AffineFor, ArrayId, BinaryOp, Expr, IterId, Node, Subscript};
 
-/// The bytes of a row from which asking pays: several of 32 bytes in 1 to 16 MiB are waited for at once, and asking took a tenth.
+/// The bytes of a row from which asking pays: several of 32 bytes in 1 to 16 MiB are waited for at
+/// once, and asking took a tenth.
 const LEAST_BYTES: i64 = 64;
 
 /// What an inner loop reads of a row that a key picks.
@@ -71,7 +73,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         })
     }
 
-    /// `access` with what scalars of the turn are declared as in their place, and the one key of the turn that it is then told by.
+    /// `access` with what scalars of the turn are declared as in their place, and the one key of
+    /// the turn that it is then told by.
     pub(super) fn picked_element(
         &self,
         access: &Access,
@@ -90,7 +93,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         (is_of_turn(&key, counted.iter) && is_read(&key)).then_some((element, key))
     }
 
-    /// Puts what scalars of the turn are declared as in their place; `false` where that does not tell what they are, or could trap.
+    /// Puts what scalars of the turn are declared as in their place; `false` where that does not
+    /// tell what they are, or could trap.
     pub(super) fn write_out(&self, expr: &mut Expr, counted: &Counted<'k>) -> bool {
         match expr {
             Expr::Local(local) if self.program.kernel.locals[*local].mutable => false,
@@ -146,7 +150,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.iters.insert(counted.iter, iter);
     }
 
-    /// Does what `ask` does where it `pays` and there is a key for the turn `later` in each of the arrays `keys`.
+    /// Does what `ask` does where it `pays` and there is a key for the turn `later` in each of the
+    /// arrays `keys`.
     pub(super) fn ask_where_keys(
         &mut self,
         keys: &[ArrayId],
@@ -171,7 +176,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.ask_where(is_there, ask);
     }
 
-    /// Does what `ask` does in the turn `turn` of the loop over `iter`, for which there are `keys`. The iterator has that value from here on.
+    /// Does what `ask` does in the turn `turn` of the loop over `iter`, for which there are `keys`.
+    /// The iterator has that value from here on.
     pub(super) fn in_later_turn(
         &mut self,
         iter: IterId,

@@ -1,8 +1,9 @@
 //! Rows that a later turn updates or reads, asked for in time.
 //!
-//! `out[key[i], j] += x[i, j]` waits for each row, since processors foresee no keys: and rows of some lines fill their queues of stores, so
-//! that they do not get to the next one by themselves. Which row a later turn updates can be read from `key` now, though. And rows of `x` they
-//! foresee up to the end of a page only.
+//! `out[key[i], j] += x[i, j]` waits for each row, since processors foresee no keys: and rows of
+//! some lines fill their queues of stores, so that they do not get to the next one by themselves.
+//! Which row a later turn updates can be read from `key` now, though. And rows of `x` they foresee
+//! up to the end of a page only.
 
 use super::access::moves_with;
 use super::ahead::changed_inside;
@@ -17,10 +18,12 @@ use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, declared_in, for_each_load};
 use strew_affine::{Access, AffineFor, Expr, Node, Place, Subscript};
 
-/// So many turns ahead: with 4 to 16, rows of 256 bytes in 16 to 64 MiB took 0.6 of the time without.
+/// So many turns ahead: with 4 to 16, rows of 256 bytes in 16 to 64 MiB took 0.6 of the time
+/// without.
 pub(super) const TURNS: i64 = 16;
 
-/// The bytes of a row from which asking pays, if it is updated: in 8 MiB, rows of 32 bytes took half of the time.
+/// The bytes of a row from which asking pays, if it is updated: in 8 MiB, rows of 32 bytes took
+/// half of the time.
 const UPDATED_BYTES: i64 = 16;
 
 /// The same if it is read: of shorter ones processors foresee the next.
@@ -29,7 +32,8 @@ const READ_BYTES: i64 = 128;
 /// Processors foresee what is behind so many bytes of a row.
 pub(super) const MOST_BYTES: i64 = 1024;
 
-/// Rows so near to that of this turn are foreseen too, where keys rise or fall: asking for these only takes time.
+/// Rows so near to that of this turn are foreseen too, where keys rise or fall: asking for these
+/// only takes time.
 const NEAR: i64 = 4 * TURNS;
 
 /// Rows that may be far from the processor.
@@ -42,7 +46,8 @@ pub(super) struct FarRows {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Asks for the rows that the turn [`TURNS`] after the one of `iter` updates, and for those that it reads.
+    /// Asks for the rows that the turn [`TURNS`] after the one of `iter` updates, and for those
+    /// that it reads.
     pub(super) fn prefetch_rows(&mut self, counted: &Counted<'k>, iter: Value) {
         let may = counted.step == 1 && self.program.oob == Oob::Error;
         // An owner of rows asks for its own alone, as the loop that lists its turns does.
@@ -104,7 +109,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         rows
     }
 
-    /// `row` with the keys in the place of the scalars that hold them; `None` where there are none, or others.
+    /// `row` with the keys in the place of the scalars that hold them; `None` where there are none,
+    /// or others.
     pub(super) fn with_keys(&self, mut row: Access, body: &[Node]) -> Option<Access> {
         let mut has_keys = false;
         for subscript in &mut row.subscripts {
@@ -127,7 +133,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         has_keys.then_some(row)
     }
 
-    /// Asks for what the turn [`TURNS`] after the one of `iter` needs, in what `ask` does with `far` and the two turns, where that pays.
+    /// Asks for what the turn [`TURNS`] after the one of `iter` needs, in what `ask` does with
+    /// `far` and the two turns, where that pays.
     fn in_time(
         &mut self,
         far: Option<FarRows>,
@@ -203,7 +210,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.iters.insert(counted.iter, now);
     }
 
-    /// Asks for the row that the turn `later` updates, in the turn `now`, unless these are near each other.
+    /// Asks for the row that the turn `later` updates, in the turn `now`, unless these are near
+    /// each other.
     pub(super) fn ask_for_updated(
         &mut self,
         row: &Access,

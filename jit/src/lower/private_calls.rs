@@ -56,8 +56,8 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
-    /// A table of the targets of `forall`, as bodies take their private buffers: the addresses, and behind them the distances from one element
-    /// to the next.
+    /// A table of the targets of `forall`, as bodies take their private buffers: the addresses, and
+    /// behind them the distances from one element to the next.
     pub(super) fn targets(&mut self, forall: &Forall) -> Value {
         let entries = forall.buffers().count();
         let table = self.stack(2 * entries * SLOT);

@@ -1,7 +1,8 @@
-//! Bodies that update some rows of their outputs alone: those that a hash of the row's number gives to one of several owners.
+//! Bodies that update some rows of their outputs alone: those that a hash of the row's number gives
+//! to one of several owners.
 //!
-//! A loop over columns then turns if its row is an owner's own, and else not at all. What stands outside of these loops runs for every
-//! owner.
+//! A loop over columns then turns if its row is an owner's own, and else not at all. What stands
+//! outside of these loops runs for every owner.
 
 use super::ahead::changed_inside;
 use super::body::updates_alone;
@@ -18,7 +19,8 @@ use strew_runtime::abi::{ForallCall, ROW_FACTOR};
 /// The rows that a function updates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    /// For each loop over columns the row that all its turns update: an access without its last subscript.
+    /// For each loop over columns the row that all its turns update: an access without its last
+    /// subscript.
     pub(super) loops: BTreeMap<IterId, Access>,
     pub(super) owner: Option<Owner>,
     /// The loop over columns of a row that is known to be the owner's.
@@ -33,12 +35,13 @@ pub(super) struct Owner {
     pub(super) shift: Value,
 }
 
-/// The loops over columns of what `forall` updates: every update of a private buffer lies in one, in all turns of which the row is the
-/// same, and is known before the first. `None` where there are others, or where something else is written that an owner of no row in a
-/// loop would miss.
+/// The loops over columns of what `forall` updates: every update of a private buffer lies in one,
+/// in all turns of which the row is the same, and is known before the first. `None` where there are
+/// others, or where something else is written that an owner of no row in a loop would miss.
 ///
-/// Then each update is made by the owner of its row alone, and by that one in the order of the loop: what stands outside of these
-/// loops does not depend on what is done in them, since bodies that read their buffers have no other shapes.
+/// Then each update is made by the owner of its row alone, and by that one in the order of the
+/// loop: what stands outside of these loops does not depend on what is done in them, since bodies
+/// that read their buffers have no other shapes.
 pub(super) fn row_loops(forall: &Forall, kernel: &Kernel) -> Option<BTreeMap<IterId, Access>> {
     let mut found = BTreeMap::new();
     let mut is_divided = writes_buffers_alone(forall) && !forall.privates.is_empty();
@@ -71,7 +74,8 @@ pub(super) fn row_of(access: &Access) -> Option<Access> {
     })
 }
 
-/// Whether rows have the same numbers: outer extents count, that of the columns and the first do not.
+/// Whether rows have the same numbers: outer extents count, that of the columns and the first do
+/// not.
 fn is_same_row(one: &Access, other: &Access, kernel: &Kernel) -> bool {
     let between = |row: &Access| {
         let extents = kernel.arrays[row.array].extents.iter();
@@ -81,8 +85,8 @@ fn is_same_row(one: &Access, other: &Access, kernel: &Kernel) -> bool {
     one.is_at_same_place(other) && between(one) == between(other)
 }
 
-/// The loop that `around` is, if the row of `access` is the same in all its turns and can be known before the first of them: nothing
-/// is read for it that a turn may not read.
+/// The loop that `around` is, if the row of `access` is the same in all its turns and can be known
+/// before the first of them: nothing is read for it that a turn may not read.
 fn over_columns<'k>(around: &Loop<'k>, access: &Access, kernel: &Kernel) -> Option<&'k AffineFor> {
     let Loop::Affine(inner) = around else {
         return None;
@@ -112,8 +116,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
     }
 
-    /// The upper bound of the loop over `iter`, whose own are `lower` and `upper`: one that leaves no turn where its row is somebody
-    /// else's.
+    /// The upper bound of the loop over `iter`, whose own are `lower` and `upper`: one that leaves
+    /// no turn where its row is somebody else's.
     pub(super) fn within_rows(&mut self, iter: IterId, lower: Value, upper: Value) -> Value {
         let Rows {
             loops,
@@ -207,7 +211,8 @@ mod tests {
     fn what_an_owner_of_no_row_would_miss_is_not_divided() {
         for body in [
             "affine.for j in 0..m { p[j, key[i]] reduce(add) 1.0 }",
-            // The row of the second update is that of all turns of the loop over `i`, in which the other loop is.
+            // The row of the second update is that of all turns of the loop over `i`, in which the
+            // other loop is.
             "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] } p[0, 0] reduce(add) 1.0",
             "affine.for j in 0..d { p[key[i], j] reduce(add) x[i, j] p[i, j] reduce(add) 1.0 }",
             "affine.for j in 0..d { scf.if x[i, j] > 0.0 { p[key[i], j] reduce(add) 1.0 } }",
@@ -216,7 +221,8 @@ mod tests {
             "var s: f32 = 0.0
              affine.for j in 0..d { s reduce(add) x[i, j] p[key[i], j] reduce(add) s }",
         ] {
-            // The update behind the loop lies in the loop over `i`, whose row is another in each turn.
+            // The update behind the loop lies in the loop over `i`, whose row is another in each
+            // turn.
             assert_eq!(count(body), None, "{body}");
         }
     }

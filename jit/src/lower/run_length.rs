@@ -1,8 +1,9 @@
 //! Bodies that keep the element they update in a register for as long as it is the same one.
 //!
-//! When consecutive updates go to one element, each of them waits until the one before has been stored and can be loaded again, which
-//! takes longer than the update itself. Here the element is stored only when another one comes. Where there is but one element, it is
-//! loaded when the body begins, and stored when it ends if it was updated.
+//! When consecutive updates go to one element, each of them waits until the one before has been
+//! stored and can be loaded again, which takes longer than the update itself. Here the element is
+//! stored only when another one comes. Where there is but one element, it is loaded when the body
+//! begins, and stored when it ends if it was updated.
 
 use super::access::Element;
 use super::convert::clif_type;
@@ -35,7 +36,8 @@ pub(super) enum Buffers {
 #[derive(Clone, Debug)]
 struct Part {
     ty: Type,
-    /// That of the buffer: with any other, what is stored would not be seen by loads of its elements.
+    /// That of the buffer: with any other, what is stored would not be seen by loads of its
+    /// elements.
     region: Option<AliasRegion>,
     /// A place for stores of no element, which is its place before it is one of the elements.
     nowhere: Value,
@@ -188,7 +190,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Makes `elements` the run's element: stores the one before and loads this one, if they are not the same.
+    /// Makes `elements` the run's element: stores the one before and loads this one, if they are
+    /// not the same.
     fn go_to(&mut self, run: &Run, elements: &[Element]) {
         if let Some(only) = &run.only {
             for (part, place) in run.parts.iter().zip(only) {
@@ -226,8 +229,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Stores what memory does not have yet, for statements that go to memory: the next one that does not loads its element. The only
-    /// elements of buffers are held all the same. What the runs were is returned.
+    /// Stores what memory does not have yet, for statements that go to memory: the next one that
+    /// does not loads its element. The only elements of buffers are held all the same. What the
+    /// runs were is returned.
     pub(super) fn leave_runs(&mut self) -> Vec<Run> {
         let runs = std::mem::take(&mut self.runs);
         for run in &runs {

@@ -1,4 +1,5 @@
-//! How many turns loops have whose bounds are data, by what these say in a few iterations of the loop around them.
+//! How many turns loops have whose bounds are data, by what these say in a few iterations of the
+//! loop around them.
 
 use super::convert::extend;
 use super::function::FunctionLowering;
@@ -9,12 +10,14 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use strew_affine::visit::{Loop, for_each_load};
 use strew_affine::{AffineFor, BinaryOp, Expr, IterId, Node, Subscript, Variable};
 
-/// In so many iterations, evenly far apart: more of them cost as much as a few hundred updates where their bounds are in no cache.
+/// In so many iterations, evenly far apart: more of them cost as much as a few hundred updates
+/// where their bounds are in no cache.
 const SAMPLED: i64 = 8;
 
 impl FunctionLowering<'_, '_, '_> {
-    /// How many turns the innermost of the loops in `outer` has in all iterations together, which go a distance of `turns` from `first` on,
-    /// about; `None` where all bounds in there are affine, or where not all of them can be found before `outer` runs.
+    /// How many turns the innermost of the loops in `outer` has in all iterations together, which
+    /// go a distance of `turns` from `first` on, about; `None` where all bounds in there are
+    /// affine, or where not all of them can be found before `outer` runs.
     pub(super) fn sampled_turns(
         &mut self,
         outer: &AffineFor,
@@ -64,8 +67,9 @@ impl FunctionLowering<'_, '_, '_> {
         self.builder.ins().sdiv_imm_s(all, SAMPLED)
     }
 
-    /// How many turns the innermost loop in `body` has where the iterators around are what they are, and those of loops in between are in the
-    /// middle. Goes on in `unknown` where what bounds are made of is not there.
+    /// How many turns the innermost loop in `body` has where the iterators around are what they
+    /// are, and those of loops in between are in the middle. Goes on in `unknown` where what bounds
+    /// are made of is not there.
     fn turns_here(&mut self, body: &[Node], unknown: Block) -> Value {
         let turns = match inner_loop(body) {
             Some(Loop::Affine(inner)) => self.enter_middle(inner, body),
@@ -84,7 +88,8 @@ impl FunctionLowering<'_, '_, '_> {
         self.builder.ins().imul(turns, inside)
     }
 
-    /// Whether some loop inside of `outer` has bounds that are data, and all of them can be found where iterators around them are known.
+    /// Whether some loop inside of `outer` has bounds that are data, and all of them can be found
+    /// where iterators around them are known.
     fn can_look_inside(&self, outer: &AffineFor) -> bool {
         let mut around = vec![outer.iter];
         around.extend(self.loops.iter().map(|it| it.iter()));
@@ -104,7 +109,8 @@ impl FunctionLowering<'_, '_, '_> {
         has_data
     }
 
-    /// Whether [`look`](Self::look) finds out all that could go wrong with `expr`, of which `iters` are known.
+    /// Whether [`look`](Self::look) finds out all that could go wrong with `expr`, of which `iters`
+    /// are known.
     fn can_look(&self, expr: &Expr, iters: &[IterId]) -> bool {
         let is_known = |it: Variable| match it {
             Variable::Iter(iter) => iters.contains(&iter),

@@ -1,4 +1,5 @@
-//! Shifts. As many places as a type has bits are none: counts are taken modulo that, as processors take them.
+//! Shifts. As many places as a type has bits are none: counts are taken modulo that, as processors
+//! take them.
 
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
@@ -19,12 +20,14 @@ pub(super) fn shift(
     }
 }
 
-/// What is `count` modulo the bits of `ty`, a power of two, without what changes nothing about that: `k` for `k % 64`, for `k & 63` and for
-/// conversions of `k` between integers that keep the lowest bits.
+/// What is `count` modulo the bits of `ty`, a power of two, without what changes nothing about
+/// that: `k` for `k % 64`, for `k & 63` and for conversions of `k` between integers that keep the
+/// lowest bits.
 pub(super) fn count_in<'e>(kernel: &Kernel, count: &'e Expr, ty: Type) -> &'e Expr {
     let bits = i64::from(ty.bits());
     let inner = match count {
-        // The remainder of a negative number is negative, and as far from a multiple of the divisor.
+        // The remainder of a negative number is negative, and as far from a multiple of the
+        // divisor.
         Expr::Binary(BinaryOp::Rem, number, divisor, _) => {
             let divisor = divisor.as_integer();
             divisor

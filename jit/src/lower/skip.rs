@@ -1,8 +1,9 @@
 //! Statements that do nothing where an index in them is out of range, under [`Oob::Skip`].
 //!
-//! A range check then jumps behind the innermost statement around it instead of leaving the function. That is possible anywhere, since a
-//! statement writes nothing before all its indices are checked. A scalar whose declaration may be skipped has a flag beside it that says
-//! whether it has a value, which every use of it looks at.
+//! A range check then jumps behind the innermost statement around it instead of leaving the
+//! function. That is possible anywhere, since a statement writes nothing before all its indices are
+//! checked. A scalar whose declaration may be skipped has a flag beside it that says whether it has
+//! a value, which every use of it looks at.
 
 use super::function::{Binding, FunctionLowering, offset};
 use crate::CompileError;
@@ -18,7 +19,8 @@ use strew_affine::visit::{Loop, walk};
 use strew_affine::{Expr, Kernel, LocalId, Node};
 use strew_runtime::abi::Call;
 
-/// A body that makes updates hands over what it has after so many statements that made none, for somebody may wait for a few.
+/// A body that makes updates hands over what it has after so many statements that made none, for
+/// somebody may wait for a few.
 const SKIPS_BETWEEN_LOOKS: i64 = 1 << 12;
 
 /// What a function knows of its skipped statements.
@@ -117,7 +119,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// Skips the statement that is being lowered when `condition` holds, if statements may be skipped; says whether they may.
+    /// Skips the statement that is being lowered when `condition` holds, if statements may be
+    /// skipped; says whether they may.
     pub(super) fn skip_if(&mut self, condition: Value) -> bool {
         let Some(skipped) = self.skips.target else {
             return false;
@@ -129,7 +132,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         true
     }
 
-    /// Lowers what is no part of the statement, and goes on in `otherwise` where an index in that is out of range, if statements may be skipped.
+    /// Lowers what is no part of the statement, and goes on in `otherwise` where an index in that
+    /// is out of range, if statements may be skipped.
     pub(super) fn beside<R>(&mut self, otherwise: Block, lower: impl FnOnce(&mut Self) -> R) -> R {
         let beside = self.skips.target.map(|_| otherwise);
         let around = (

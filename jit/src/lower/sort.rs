@@ -1,4 +1,5 @@
-//! Bodies that make updates and combine them into nothing: each is put into the line of the range that its element belongs to.
+//! Bodies that make updates and combine them into nothing: each is put into the line of the range
+//! that its element belongs to.
 
 use super::body::constants;
 use super::function::{FunctionLowering, offset};
@@ -105,7 +106,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         next
     }
 
-    /// For each buffer of `private` the address of its values, from the table `values`, and the bytes of one.
+    /// For each buffer of `private` the address of its values, from the table `values`, and the
+    /// bytes of one.
     fn columns(&mut self, private: &Private, values: Value) -> Vec<(Value, u32)> {
         let widths = private.types(self.program.kernel).into_iter();
         let columns = widths.enumerate().map(|(part, ty)| {
@@ -124,7 +126,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         lines.find(|it| it.buffer == access.array).cloned()
     }
 
-    /// Puts an update into its line. All `places` are at one element, but each is checked against its own extents.
+    /// Puts an update into its line. All `places` are at one element, but each is checked against
+    /// its own extents.
     pub(super) fn put(&mut self, lines: &LinesValue, places: &'k [Place], values: &'k [Expr]) {
         let values: Vec<_> = values.iter().map(|value| self.expr(value)).collect();
         let flags = MemFlagsData::trusted();
@@ -183,7 +186,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(go_on);
     }
 
-    /// Leaves the address of the next range where the next part of the body finds it, and no value out of its line.
+    /// Leaves the address of the next range where the next part of the body finds it, and no value
+    /// out of its line.
     pub(super) fn leave_lines(&mut self) {
         for lines in self.lines.clone() {
             match lines.range {

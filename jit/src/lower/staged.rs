@@ -1,8 +1,9 @@
 //! Updates of short loops that all bring the same value, as those along the edges of a vertex do.
 //!
-//! How often such a loop turns is hard to foretell, and a processor that has foretold it wrongly loses more time than a few updates take. So
-//! values are stored first, some at a time without a look at how many are wanted, and put into their lines later, many in one loop. This is
-//! done where the ranges of all updates are listed: the keys are not needed.
+//! How often such a loop turns is hard to foretell, and a processor that has foretold it wrongly
+//! loses more time than a few updates take. So values are stored first, some at a time without a
+//! look at how many are wanted, and put into their lines later, many in one loop. This is done
+//! where the ranges of all updates are listed: the keys are not needed.
 
 use super::ahead::changed_inside;
 use super::function::{FunctionLowering, offset};
@@ -16,13 +17,16 @@ use strew_affine::interpret::Oob;
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{Expr, Forall, IterId, Node, Place, Private};
 
-/// So many values are put at once: a call is little beside them, and they stay in the nearest cache.
+/// So many values are put at once: a call is little beside them, and they stay in the nearest
+/// cache.
 const ENOUGH: i64 = 512;
 
-/// So many are stored without a look: few vertices of a graph with two edges each in the mean have more.
+/// So many are stored without a look: few vertices of a graph with two edges each in the mean have
+/// more.
 const AT_A_TIME: i64 = 4;
 
-/// A function has no more of such rooms in its frame: a forall inside of another runs on the same stack.
+/// A function has no more of such rooms in its frame: a forall inside of another runs on the same
+/// stack.
 const MOST_ROOMS: usize = 2;
 
 /// Values on their way to their lines.
@@ -133,7 +137,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Counts `stored` more values, and puts all into their lines if they are many. Such loops do not look at the stop token otherwise.
+    /// Counts `stored` more values, and puts all into their lines if they are many. Such loops do
+    /// not look at the stop token otherwise.
     fn stage(&mut self, lines: &LinesValue, staged: &Staged, stored: Value) {
         let [full, go_on] = [(); 2].map(|()| self.builder.create_block());
         let count = self.builder.use_var(staged.count);
@@ -162,8 +167,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// The place of the update that `body`, of a loop over `iter`, consists of, and its value, if that is the same in all turns. What the body
-/// declares before are parts of the key.
+/// The place of the update that `body`, of a loop over `iter`, consists of, and its value, if that
+/// is the same in all turns. What the body declares before are parts of the key.
 fn update_of_one_value(iter: IterId, body: &[Node]) -> Option<(&[Place], &Expr)> {
     let (Node::Reduce { places, values, .. }, before) = body.split_last()? else {
         return None;

@@ -1,8 +1,9 @@
 //! Long loops look at the stop token, not in every turn but between strips of turns.
 //!
-//! Which loops look, and how often, is so that little is done between two looks, and that they cost next to nothing: the outermost long
-//! loop of a function does, and every loop around a long one. What lies between is about as many turns of the innermost loops as
-//! [`TURNS_BETWEEN_LOOKS`], or one run of an innermost loop inside of another if that is more.
+//! Which loops look, and how often, is so that little is done between two looks, and that they cost
+//! next to nothing: the outermost long loop of a function does, and every loop around a long one.
+//! What lies between is about as many turns of the innermost loops as [`TURNS_BETWEEN_LOOKS`], or
+//! one run of an innermost loop inside of another if that is more.
 
 use super::function::FunctionLowering;
 use super::loops::{Counted, Limit, Tail};
@@ -46,7 +47,8 @@ pub(super) struct Strips {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// How often the loop is to look at the stop token, if it is. Loops over computed bounds do, since those can be anything.
+    /// How often the loop is to look at the stop token, if it is. Loops over computed bounds do,
+    /// since those can be anything.
     pub(super) fn pace(&self, counted: &Counted<'k>) -> Option<Pace> {
         let pace = Pace::of(counted.body);
         let looks = match counted.around {
@@ -68,8 +70,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         inside.all(|it| matches!(it, Loop::Affine(around) if is_short(around)))
     }
 
-    /// The turns in strips between the first and the last value, with a look at the stop token between two strips. It is one
-    /// loop all the same: the end of the strip is carried along, and moved where a strip is over.
+    /// The turns in strips between the first and the last value, with a look at the stop token
+    /// between two strips. It is one loop all the same: the end of the strip is carried along, and
+    /// moved where a strip is over.
     pub(super) fn strips(
         &mut self,
         counted: &Counted<'k>,
@@ -90,7 +93,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.keep_in_frame(counted.upper, upper);
         let turns = self.turns_of_strip(counted, pace);
         let strip = self.builder.ins().imul_imm_s(turns, counted.step);
-        // Beside the values of loops inside it would be computed in each turn again, or take a register from them.
+        // Beside the values of loops inside it would be computed in each turn again, or take a
+        // register from them.
         let kept = pace.is_around_loops().then(|| self.stack(size_of::<i64>()));
         let worked = self.begin_work(counted);
         let first = [BlockArg::Value(counted.lower)];
@@ -146,8 +150,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().jump(strips.begin, &again);
     }
 
-    /// Whether there is a turn at `next`, so much behind another one, which may have wrapped around. What is left to `upper` is, as a number
-    /// without sign, zero or at most `step` below 2^64 where there is none. To ask for the turn before it would keep that in a register.
+    /// Whether there is a turn at `next`, so much behind another one, which may have wrapped
+    /// around. What is left to `upper` is, as a number without sign, zero or at most `step` below
+    /// 2^64 where there is none. To ask for the turn before it would keep that in a register.
     fn is_turn(&mut self, step: i64, next: Value, upper: Value) -> Value {
         let ins = &mut self.builder;
         let left = ins.ins().isub(upper, next);
@@ -184,7 +189,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// What next values are compared with in the strip that begins at `first`, which is below the upper bound that is kept at `upper`.
+    /// What next values are compared with in the strip that begins at `first`, which is below the
+    /// upper bound that is kept at `upper`.
     fn end_of_strip(
         &mut self,
         counted: &Counted<'k>,
@@ -203,7 +209,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// `end`, or so much less that the values behind those before it fit: a strip whose first turn has no next value is that turn alone.
+    /// `end`, or so much less that the values behind those before it fit: a strip whose first turn
+    /// has no next value is that turn alone.
     fn where_next_fits(&mut self, step: i64, first: Value, end: Value) -> Value {
         let ins = &mut self.builder;
         let last = ins.ins().iconst(types::I64, i64::MAX - step);
@@ -261,7 +268,8 @@ fn is_short(node: &AffineFor) -> bool {
     distances.into_iter().any(|distance| distance <= SHORT)
 }
 
-/// A bound on `expr`: a constant is one, and `a - (a floordiv d) * d`, what a loop in steps of `d` leaves over, is at most `d - 1`.
+/// A bound on `expr`: a constant is one, and `a - (a floordiv d) * d`, what a loop in steps of `d`
+/// leaves over, is at most `d - 1`.
 fn greatest(expr: &AffineExpr) -> Option<i64> {
     expr.as_constant().or_else(|| {
         expr.terms().iter().find_map(|term| {

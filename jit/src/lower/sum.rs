@@ -1,14 +1,16 @@
-//! What is added to something, in as few operations as it takes: to add a negated number is to subtract it, and a product can be
-//! rounded once with its sum where the processor has an instruction for that.
+//! What is added to something, in as few operations as it takes: to add a negated number is to
+//! subtract it, and a product can be rounded once with its sum where the processor has an
+//! instruction for that.
 //!
-//! A sum of n products is off by no more than before when they are not rounded by themselves; but it is another number.
+//! A sum of n products is off by no more than before when they are not rounded by themselves; but
+//! it is another number.
 
 use cranelift_codegen::ir::{InstBuilder, Opcode, Value};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::{BinaryOp, Expr, Operand};
 
-/// `held` and `incoming` added, if that is what the `body` of a combiner does and there is a better way than to negate, or, where that
-/// `may_contract`, to multiply.
+/// `held` and `incoming` added, if that is what the `body` of a combiner does and there is a better
+/// way than to negate, or, where that `may_contract`, to multiply.
 pub(super) fn sum(
     builder: &mut FunctionBuilder<'_>,
     body: &Expr,
@@ -54,8 +56,9 @@ fn made_by<'b>(builder: &'b FunctionBuilder<'_>, value: Value) -> Option<(Opcode
     Some((dfg.insts[made].opcode(), dfg.inst_args(made)))
 }
 
-/// Whether `value` is an element, to which products may have been added since it was loaded. A sum that stays in a register waits for
-/// the one before, and a product in the same step would make it wait longer.
+/// Whether `value` is an element, to which products may have been added since it was loaded. A sum
+/// that stays in a register waits for the one before, and a product in the same step would make it
+/// wait longer.
 fn is_from_memory(builder: &FunctionBuilder<'_>, value: Value) -> bool {
     matches!(
         made_by(builder, value),
@@ -63,7 +66,8 @@ fn is_from_memory(builder: &FunctionBuilder<'_>, value: Value) -> bool {
     )
 }
 
-/// The factors of `value`, a product of floats that was just made: one from outside of a loop is not made again inside.
+/// The factors of `value`, a product of floats that was just made: one from outside of a loop is
+/// not made again inside.
 fn product(builder: &FunctionBuilder<'_>, value: Value) -> Option<[Value; 2]> {
     let made = builder.func.dfg.value_def(value).inst()?;
     let is_here = builder.func.layout.inst_block(made) == builder.current_block();

@@ -1,4 +1,5 @@
-//! Bodies that combine updates into several buffers by turns, so that one does not wait for the one before.
+//! Bodies that combine updates into several buffers by turns, so that one does not wait for the one
+//! before.
 
 use super::function::{ArrayValue, FunctionLowering};
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -15,8 +16,9 @@ pub(super) struct Tables {
     turns: Turns,
 }
 
-/// Which of several places each statement updates by turns. A statement that is lowered more than once, such as for what a loop in lanes leaves
-/// over, has the same turn each time: the grouping follows from the kernel, not from how its code is made.
+/// Which of several places each statement updates by turns. A statement that is lowered more than
+/// once, such as for what a loop in lanes leaves over, has the same turn each time: the grouping
+/// follows from the kernel, not from how its code is made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns(Vec<*const Place>);
 
@@ -33,7 +35,8 @@ impl Turns {
 }
 
 impl FunctionLowering<'_, '_, '_> {
-    /// Makes tables of the buffers of `private`, which are known as the first of them; each lies `distance` bytes behind the one before.
+    /// Makes tables of the buffers of `private`, which are known as the first of them; each lies
+    /// `distance` bytes behind the one before.
     pub(super) fn bind_tables(&mut self, private: &Private, distance: Value) {
         let Some(buffer) = private.buffers.first() else {
             return;

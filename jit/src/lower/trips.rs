@@ -50,10 +50,12 @@ impl Trips {
 impl<'k> FunctionLowering<'_, 'k, '_> {
     /// An estimate of the work.
     ///
-    /// How many iterations the first affine loop of the body has over all iterations of the forall is the distance from its lower bound
-    /// in the first to its upper bound in the last. Updates are those of the innermost of the loops inside that write elements, times the turns
-    /// of the loops around, as many as they have in the middle iteration of those around them, or over the rows of a compressed matrix. Without
-    /// an affine loop, each iteration of the forall counts as one.
+    /// How many iterations the first affine loop of the body has over all iterations of the forall
+    /// is the distance from its lower bound in the first to its upper bound in the last. Updates
+    /// are those of the innermost of the loops inside that write elements, times the turns of the
+    /// loops around, as many as they have in the middle iteration of those around them, or over the
+    /// rows of a compressed matrix. Without an affine loop, each iteration of the forall counts as
+    /// one.
     pub(super) fn trips(&mut self, forall: &Forall, count: Value) -> Trips {
         let around = self.iters.clone();
         let trips = self.trips_inside(forall, count);
@@ -99,8 +101,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// How many turns the innermost of the loops that make most updates has in all iterations of `outer` together, which go a distance of
-    /// `turns` from `first` on, and have so many `entries` of rows, if they do.
+    /// How many turns the innermost of the loops that make most updates has in all iterations of
+    /// `outer` together, which go a distance of `turns` from `first` on, and have so many `entries`
+    /// of rows, if they do.
     fn innermost_turns(
         &mut self,
         outer: &AffineFor,
@@ -133,8 +136,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().sdiv(count, turns)
     }
 
-    /// How many statements one turn runs in loops that write no element, such as those that compute what an update is made of, while the
-    /// iterators around them are in the middle. In lanes, a group of them counts as one.
+    /// How many statements one turn runs in loops that write no element, such as those that compute
+    /// what an update is made of, while the iterators around them are in the middle. In lanes, a
+    /// group of them counts as one.
     fn others(&mut self, body: &[Node]) -> Value {
         let mut all = self.builder.ins().iconst(types::I64, 0);
         for inner in loops_in(body) {
@@ -154,14 +158,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         all
     }
 
-    /// How many turns the loops in `body` take together while the iterators around them are in the middle.
+    /// How many turns the loops in `body` take together while the iterators around them are in the
+    /// middle.
     fn turns_about(&mut self, body: &[Node]) -> Value {
         self.turns_of_loops(body, |function, inner, body| {
             Some(function.enter_middle(inner, body))
         })
     }
 
-    /// How many turns the loops in `body` take together, each as many as `turns` makes of it and what it stands in, and one at the least.
+    /// How many turns the loops in `body` take together, each as many as `turns` makes of it and
+    /// what it stands in, and one at the least.
     fn turns_of_loops(
         &mut self,
         mut body: &[Node],
@@ -179,7 +185,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         all
     }
 
-    /// The distance that the iterator of `target`, which stands in `body`, goes, of which it is in the middle then.
+    /// The distance that the iterator of `target`, which stands in `body`, goes, of which it is in
+    /// the middle then.
     pub(super) fn enter_middle(&mut self, target: &AffineFor, body: &[Node]) -> Value {
         let rest = rest_of(target, body);
         let last = rest.unwrap_or(target);
@@ -196,8 +203,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         ins.ins().imul_imm_s(turns, target.step)
     }
 
-    /// The distance that an iterator goes from `lower` to `upper`, of which it is in the middle then: where bounds of loops inside are sums of
-    /// iterators, these have as many turns there as in the mean.
+    /// The distance that an iterator goes from `lower` to `upper`, of which it is in the middle
+    /// then: where bounds of loops inside are sums of iterators, these have as many turns there as
+    /// in the mean.
     pub(super) fn middle_between(&mut self, iter: IterId, lower: Value, upper: Value) -> Value {
         let distance = self.builder.ins().isub(upper, lower);
         let none = self.builder.ins().iconst(types::I64, 0);
@@ -208,7 +216,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         distance
     }
 
-    /// How many turns the loops in `body` take together each time, as far as their bounds are the same every time.
+    /// How many turns the loops in `body` take together each time, as far as their bounds are the
+    /// same every time.
     pub(super) fn turns_inside(&mut self, body: &[Node]) -> Value {
         self.turns_of_loops(body, |function, inner, _| {
             let (lower, upper) = (fixed(&inner.lower)?, fixed(&inner.upper)?);
@@ -221,8 +230,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().isub(upper, lower)
     }
 
-    /// How many turns an inner loop over the entries of a row has over all rows `lower..upper` of `outer`, when each row begins where
-    /// the row before ends, as in `for k in row[r]..row[r + 1]`: the distance from the first row to the end of the last.
+    /// How many turns an inner loop over the entries of a row has over all rows `lower..upper` of
+    /// `outer`, when each row begins where the row before ends, as in
+    /// `for k in row[r]..row[r + 1]`: the distance from the first row to the end of the last.
     fn entries(
         &mut self,
         outer: &AffineFor,
@@ -251,7 +261,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let none = [BlockArg::Value(zero)];
         self.builder.ins().brif(has_rows, some, &[], done, &none);
         self.builder.switch_to_block(some);
-        // The last row may be as many rows in front of `upper` as a step has, and behind its end there may be nothing.
+        // The last row may be as many rows in front of `upper` as a step has, and behind its end
+        // there may be nothing.
         let end = self.builder.ins().iadd_imm_s(ends[1], 1 - step);
         let end = self.builder.ins().smax(ends[0], end);
         let unknown = self.builder.create_block();
@@ -274,8 +285,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// The lower bound of `outer`, the first loop of the body, in the first iteration of `forall`, and the upper bound of the last
-/// loop of the body in its last iteration, with the step of that: an unrolled loop has the rest of its iterations in a loop of their own.
+/// The lower bound of `outer`, the first loop of the body, in the first iteration of `forall`, and
+/// the upper bound of the last loop of the body in its last iteration, with the step of that: an
+/// unrolled loop has the rest of its iterations in a loop of their own.
 pub(super) fn ends(forall: &Forall, outer: &AffineFor) -> Option<(AffineExpr, AffineExpr, i64)> {
     let rest = last_beside(&forall.body, outer)?;
     let last = forall.count.offset(-1).ok()?;
@@ -323,8 +335,8 @@ fn rest_of<'k>(target: &AffineFor, body: &'k [Node]) -> Option<&'k AffineFor> {
     })
 }
 
-/// A `while` is taken for so many updates. It is seldom entered for fewer turns, as in a merge of two rows of a sparse matrix, and even if
-/// none of them updates anything they take their time.
+/// A `while` is taken for so many updates. It is seldom entered for fewer turns, as in a merge of
+/// two rows of a sparse matrix, and even if none of them updates anything they take their time.
 const WHILE_TURNS: i64 = 8;
 
 /// A turn of the innermost loop that [`FunctionLowering::trips`] counts.
@@ -375,7 +387,8 @@ pub(super) fn main_loop(body: &[Node]) -> Option<&AffineFor> {
     writing.next().or(loops.first()).copied()
 }
 
-/// The loop in `body` that has most to do, by what it looks like: one whose bounds are data where there is no other.
+/// The loop in `body` that has most to do, by what it looks like: one whose bounds are data where
+/// there is no other.
 pub(super) fn inner_loop(body: &[Node]) -> Option<Loop<'_>> {
     let computed = || {
         behind_conditions(body)
@@ -464,7 +477,8 @@ fn as_computed_loop(node: &Node) -> Option<&ScfFor> {
     }
 }
 
-/// `expr` in the next iteration of the loop over `iter`, when it has nothing of that loop but `iter` in affine subscripts.
+/// `expr` in the next iteration of the loop over `iter`, when it has nothing of that loop but
+/// `iter` in affine subscripts.
 fn following(expr: &Expr, iter: IterId) -> Option<Expr> {
     let mut expr = expr.clone();
     follow(&mut expr, iter).then_some(expr)

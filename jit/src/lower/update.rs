@@ -75,7 +75,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for (place, cell) in places.iter().zip(&cells) {
             self.meet_cell(place, cell);
         }
-        // Scalars are there already, and a jump that cannot be foretold would throw away what was begun of the next value.
+        // Scalars are there already, and a jump that cannot be foretold would throw away what was
+        // begun of the next value.
         let is_there = |it: &Cell| matches!(it, Cell::Local(_) | Cell::Promoted(_));
         if let Some(condition) = taken_together(&bodies)
             && !cells.iter().all(is_there)
@@ -93,8 +94,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Stores what is `incoming` where the condition holds. Of elements that stay as they are, what does not decide that is not even
-    /// fetched: far from the caches that is what takes the time.
+    /// Stores what is `incoming` where the condition holds. Of elements that stay as they are, what
+    /// does not decide that is not even fetched: far from the caches that is what takes the time.
     fn take_where(
         &mut self,
         condition: &Expr,
@@ -125,7 +126,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(next);
     }
 
-    /// Updates what needs nothing but to go to memory, or is held in a register, with values that were computed already.
+    /// Updates what needs nothing but to go to memory, or is held in a register, with values that
+    /// were computed already.
     pub(super) fn update_by(
         &mut self,
         places: &'k [Place],
@@ -178,7 +180,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Leaves where the loop reads the element. Those that are updated with it are at the same place.
+    /// Leaves where the loop reads the element. Those that are updated with it are at the same
+    /// place.
     fn leave_if_marked(&mut self, places: &[Place], cells: &[Cell]) {
         if let (Some(Place::Element(access)), Some(Cell::Element(element))) =
             (places.first(), cells.first())
@@ -189,7 +192,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Sees to it that the element of a private buffer holds something. Those that are merged with it are filled with it.
+    /// Sees to it that the element of a private buffer holds something. Those that are merged with
+    /// it are filled with it.
     fn reach_cells(&mut self, places: &[Place], cells: &[Cell]) {
         if let (Some(Place::Element(access)), Some(Cell::Element(element))) =
             (places.first(), cells.first())
@@ -265,8 +269,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         (incoming, bodies)
     }
 
-    /// The incoming values of an update of memory by `bodies`. Where one instruction makes it, no load may come between the load of the
-    /// element and its store.
+    /// The incoming values of an update of memory by `bodies`. Where one instruction makes it, no
+    /// load may come between the load of the element and its store.
     fn incoming_of_memory(
         &mut self,
         bodies: &[Expr],
@@ -280,14 +284,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// Whether processors have an instruction that loads an element, combines it with a register, and stores it.
+/// Whether processors have an instruction that loads an element, combines it with a register, and
+/// stores it.
 fn is_one_instruction(bodies: &[Expr], types: &[Type]) -> bool {
     use BinaryOp::{Add, BitAnd, BitOr, BitXor};
     let is_simple = matches!(bodies, [Expr::Binary(Add | BitAnd | BitOr | BitXor, ..)]);
     is_simple && types.iter().all(|ty| ty.is_integer() && ty.bytes() >= 4)
 }
 
-/// When the parts of several become what comes in where one condition holds, and else stay: that condition.
+/// When the parts of several become what comes in where one condition holds, and else stay: that
+/// condition.
 fn taken_together(bodies: &[Expr]) -> Option<&Expr> {
     let [Expr::Select(condition, ..), _, ..] = bodies else {
         return None;

@@ -3,7 +3,8 @@
 use strew_affine::visit::Loop;
 use strew_affine::{Expr, Function, Node};
 
-/// The quickest functions of the library take as long as so many statements: `expf` 3 ns, where an update takes less than 1; `atan2f` takes 25.
+/// The quickest functions of the library take as long as so many statements: `expf` 3 ns, where an
+/// update takes less than 1; `atan2f` takes 25.
 const CALL: i64 = 4;
 
 /// As how many statements more than they are what `nodes` call counts, loops in them left out.

@@ -1,4 +1,5 @@
-//! Bodies that update some elements of their private buffers, and leave the others to somebody else.
+//! Bodies that update some elements of their private buffers, and leave the others to somebody
+//! else.
 
 use super::function::FunctionLowering;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -22,7 +23,8 @@ pub(super) struct Within {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// The numbers of elements stand behind the addresses and the distances, and behind them whether the body may end.
+    /// The numbers of elements stand behind the addresses and the distances, and behind them
+    /// whether the body may end.
     pub(super) fn bind_within(&mut self, forall: &'k Forall, privates: Value) {
         self.bind_buffers(forall, privates);
         let buffers = forall.buffers().count();
@@ -38,8 +40,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.keep_within(&forall.privates, elements, ends);
     }
 
-    /// Leaves out updates of all but these elements of the buffers of each of `privates`, which follow each other; ends where updates of
-    /// all of them went beyond, if `ends` is not zero.
+    /// Leaves out updates of all but these elements of the buffers of each of `privates`, which
+    /// follow each other; ends where updates of all of them went beyond, if `ends` is not zero.
     fn keep_within(&mut self, privates: &[Private], elements: Vec<Range<Value>>, ends: Value) {
         let beyond = self.builder.declare_var(types::I64);
         let nowhere = self.builder.ins().iconst(types::I64, 0);
@@ -72,7 +74,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         within.map(|it| (it, access))
     }
 
-    /// Goes on where `places` are to be updated, and says where to go behind the update, if not all elements are.
+    /// Goes on where `places` are to be updated, and says where to go behind the update, if not all
+    /// elements are.
     pub(super) fn within(&mut self, places: &[Place]) -> Option<Block> {
         let (within, access) = self.within_of(places)?;
         let within = within.clone();

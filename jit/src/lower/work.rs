@@ -8,8 +8,9 @@ use strew_affine::visit::{Loop, has_forall};
 use strew_runtime::abi::{Call, Work};
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Whether the turns of this loop count as work: it is the outermost one of its function, its bounds are known when it begins, and no
-    /// forall in it counts for itself. Outside of foralls nobody else has told how many turns there are.
+    /// Whether the turns of this loop count as work: it is the outermost one of its function, its
+    /// bounds are known when it begins, and no forall in it counts for itself. Outside of foralls
+    /// nobody else has told how many turns there are.
     pub(super) fn begin_work(&mut self, counted: &Counted<'k>) -> bool {
         let around = self.loops.last().copied();
         let is_outermost = around.is_none_or(|it| matches!(it, Loop::Forall(_)));

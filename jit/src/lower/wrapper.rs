@@ -1,4 +1,5 @@
-//! The function of an object that C calls: it puts its arguments into slots, and hands them to the runtime.
+//! The function of an object that C calls: it puts its arguments into slots, and hands them to the
+//! runtime.
 
 use super::call::{from_wide_bits, wide_bits};
 use super::convert::clif_type;
@@ -15,8 +16,8 @@ use strew_runtime::abi::Slot;
 /// The name under which objects call [`strew_runtime::object::call_kernel`].
 const CALL_KERNEL: &str = "strew_call_kernel";
 
-/// Lowers the function `symbol` for the kernel that `tables` are those of: all parameters in order, inferred sizes too, and behind
-/// them where the result goes, if there is one.
+/// Lowers the function `symbol` for the kernel that `tables` are those of: all parameters in order,
+/// inferred sizes too, and behind them where the result goes, if there is one.
 pub(crate) fn lower_wrapper(
     (kernel, symbol): (&Kernel, &str),
     tables: DataId,

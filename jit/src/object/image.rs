@@ -54,7 +54,8 @@ impl Image {
         self.data.push((at, data));
     }
 
-    /// The address of a list of so many entries, and their number, at their places in the table at `at`.
+    /// The address of a list of so many entries, and their number, at their places in the table at
+    /// `at`.
     pub(super) fn list(
         &mut self,
         at: usize,

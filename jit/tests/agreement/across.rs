@@ -111,7 +111,8 @@ fn rows_of_products() {
     }
 }
 
-/// Whether the elements that a key picks are there is looked at in each turn, and where they are not, they are asked for one by one.
+/// Whether the elements that a key picks are there is looked at in each turn, and where they are
+/// not, they are asked for one by one.
 #[test]
 fn rows_that_are_looked_at() {
     let some = |count: usize| (0..count).map(|it| (it * it % 61) as f32 * 0.25);

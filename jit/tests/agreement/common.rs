@@ -159,7 +159,8 @@ fn fields(records: &Records) -> Vec<Vec<Value>> {
     fields.iter().map(of).collect()
 }
 
-/// `elements` records for the first parameter of `kernel` that takes some, with `value` for every field.
+/// `elements` records for the first parameter of `kernel` that takes some, with `value` for every
+/// field.
 pub(crate) fn records(
     kernel: &Verified,
     elements: usize,
@@ -196,7 +197,8 @@ pub(crate) fn kernel(source: &str) -> Verified {
     verify(kernels.remove(0)).unwrap_or_else(|violations| panic!("{source}\n{violations:?}"))
 }
 
-/// All arrays after the call and, if there is one, the result as one more, or the fault in words and the iterators at it.
+/// All arrays after the call and, if there is one, the result as one more, or the fault in words
+/// and the iterators at it.
 pub(crate) type Outcome = Result<Vec<Vec<Value>>, (String, Vec<(String, i64)>)>;
 
 pub(crate) fn interpreted(kernel: &Verified, given: &[Given], order: ForallOrder) -> Outcome {

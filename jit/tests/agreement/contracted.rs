@@ -8,7 +8,8 @@ use strew_runtime::{Mode, Runtime, Settings};
 /// Its square is less than half of what `1.0` is rounded to.
 const SMALL: f64 = 1.0 / (1_u64 << 30) as f64;
 
-/// What `statement` makes of `held` with a product that is a bit less than one, in each of some elements.
+/// What `statement` makes of `held` with a product that is a bit less than one, in each of some
+/// elements.
 fn updated(statement: &str, lanes: u32, held: f64, (mode, target): (Mode, Target)) -> Vec<f64> {
     let source = format!(
         "kernel @k(n: i64, a: f64[n], b: f64[n], out: f64[n]) {{

@@ -1,5 +1,6 @@
-//! The greatest and the least in lanes, and what comes with it: all have the bits that the order of the loop gives with zeros of both signs,
-//! NaN, infinities, ties, loops without turns, and conditions that never hold.
+//! The greatest and the least in lanes, and what comes with it: all have the bits that the order of
+//! the loop gives with zeros of both signs, NaN, infinities, ties, loops without turns, and
+//! conditions that never hold.
 
 use crate::common::{Cells, Given, check_with, scalar};
 use strew_affine::{Type, Value};
@@ -20,7 +21,8 @@ const COMBINERS: [&str; 12] = [
     "max_kept_first",
 ];
 
-/// What the values of a loop are taken from: the order of the loop shows in some of them, and in others it does not.
+/// What the values of a loop are taken from: the order of the loop shows in some of them, and in
+/// others it does not.
 const POOLS: [&[f64]; 8] = [
     &[0.0, -0.0],
     &[0.0, -0.0, f64::NAN],
@@ -75,7 +77,8 @@ fn runs(ty: Type, body: &str, pool: &[f64], mode: Mode, seed: &mut u64) {
     assert!(outcome.is_ok(), "{source}\n{outcome:?}");
 }
 
-/// Bodies with an update by `combiner` in many surroundings: alone, with others, with elements that are written, under conditions.
+/// Bodies with an update by `combiner` in many surroundings: alone, with others, with elements that
+/// are written, under conditions.
 fn bodies(combiner: &str) -> [String; 9] {
     let update = format!("r reduce({combiner}) a[j]");
     let second = format!("t reduce({combiner}) b[j]");
@@ -108,7 +111,8 @@ fn extrema_have_the_bits_of_the_order_of_the_loop() {
     }
 }
 
-/// A sum beside it rounds, and is made in the order of the loop in mode `exact`: then no turn can be made again.
+/// A sum beside it rounds, and is made in the order of the loop in mode `exact`: then no turn can
+/// be made again.
 #[test]
 fn extrema_beside_sums() {
     let mut seed = 5;
@@ -184,7 +188,8 @@ fn what_comes_with_an_extremum_is_that_of_the_right_turn() {
         let mut pools = pools.iter().cycle();
         for combiner in ["argmin", "argmax", "argmin_last", "argmax_last"] {
             for body in pairs(combiner) {
-                // No number of a turn has room in so narrow lanes, so none of them is left out by a condition.
+                // No number of a turn has room in so narrow lanes, so none of them is left out by a
+                // condition.
                 if ty == Type::U16 && body.contains("scf.if") {
                     continue;
                 }

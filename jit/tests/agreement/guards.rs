@@ -1,5 +1,5 @@
-//! Conditions that say that a number lies in an array, and such as only seem to: what is out of range fails as in the interpreter, and
-//! leaves everything as it was.
+//! Conditions that say that a number lies in an array, and such as only seem to: what is out of
+//! range fails as in the interpreter, and leaves everything as it was.
 
 use crate::common::{Given, array, check_with, scalar};
 use strew_runtime::{Choice, Mode, STRATEGIES, Settings};

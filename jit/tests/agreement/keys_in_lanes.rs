@@ -44,7 +44,8 @@ const BODIES: [&str; 8] = [
     "let a: i32 = i32(x[i]) let b: i32 = i32(f32(z[i]) * 0.9) h[a, b] reduce(add) w[i + 1] h[a + 1, b] reduce(add) w[i + 2] c[a] = a + b",
 ];
 
-/// What is looked at around an inner body says nothing of what is added inside: too much, or too little.
+/// What is looked at around an inner body says nothing of what is added inside: too much, or too
+/// little.
 #[test]
 fn an_inner_body_looks_at_what_it_adds_itself() {
     let add = |by: &str| format!("c[a {by}] reduce(add) 1 ");

@@ -1,4 +1,5 @@
-//! What is loaded, evaluated or checked once where it stands twice, and scalars that are chosen without a jump.
+//! What is loaded, evaluated or checked once where it stands twice, and scalars that are chosen
+//! without a jump.
 
 use crate::common::{Given, Outcome, array, check, scalar};
 use strew_affine::Value;

@@ -67,7 +67,8 @@ fn values(ty: Type, count: usize, seed: u64) -> Vec<Value> {
     (0..count).map(|_| value()).collect()
 }
 
-/// Runs `body` for `j` in `0..n` in lanes, over arrays `a` and `b` of `from` and `out` of `to`; whether there are lanes for it.
+/// Runs `body` for `j` in `0..n` in lanes, over arrays `a` and `b` of `from` and `out` of `to`;
+/// whether there are lanes for it.
 #[track_caller]
 fn runs(from: Type, to: Type, body: &str) -> bool {
     let source = format!(
@@ -182,7 +183,8 @@ fn conversions_between_all_types() {
             }
         }
     }
-    // 64-bit integers to floats and back, 32 unsigned bits to `f64`, and floats to 32 unsigned bits.
+    // 64-bit integers to floats and back, 32 unsigned bits to `f64`, and floats to 32 unsigned
+    // bits.
     let is_wide = |ty: Type| matches!(ty, Type::I64 | Type::U64);
     for (from, to) in &missing {
         let to_float = to.is_float() && (is_wide(*from) || *from == Type::U32);
@@ -295,8 +297,8 @@ fn combiners_of_elements_and_of_scalars() {
     }
 }
 
-/// Rows so far apart that none but the first is memory: a load that went out of the loop, to where the condition was not asked yet, would end
-/// the process.
+/// Rows so far apart that none but the first is memory: a load that went out of the loop, to where
+/// the condition was not asked yet, would end the process.
 #[test]
 fn what_a_condition_proves_is_not_loaded_before_it() {
     let far = 1_i64 << 40;
@@ -330,7 +332,8 @@ fn what_a_condition_proves_is_not_loaded_before_it() {
     }
 }
 
-/// The second of two sums begins when the first has gone on for a while, so that there is more to keep than at the first look.
+/// The second of two sums begins when the first has gone on for a while, so that there is more to
+/// keep than at the first look.
 #[test]
 fn long_sums_beside_each_other() {
     let updates = |sum: &str| -> String {
@@ -577,7 +580,8 @@ fn scalars_of_an_iteration_are_in_lanes() {
     }
 }
 
-/// Elements stay in vectors from statement to statement, but for those that may be others by another name.
+/// Elements stay in vectors from statement to statement, but for those that may be others by
+/// another name.
 #[test]
 fn what_is_written_is_what_is_read_behind_it() {
     for body in [
@@ -608,7 +612,8 @@ fn what_is_written_is_what_is_read_behind_it() {
     }
 }
 
-/// What is read at one distance comes into vectors element by element, whatever it is and wherever it begins.
+/// What is read at one distance comes into vectors element by element, whatever it is and wherever
+/// it begins.
 #[test]
 fn elements_that_lie_apart_are_read() {
     for ty in [Type::F64, Type::F32, Type::I32, Type::I64, Type::U8] {
@@ -799,7 +804,8 @@ fn lanes_that_there_are_not_are_refused() {
             "out[j] = a[j] < 0.0 ? a[j] : a[key[0]]",
             "can fail",
         ),
-        // What is made turn by turn has to leave alone what is made at once, and the other way round.
+        // What is made turn by turn has to leave alone what is made at once, and the other way
+        // round.
         (
             "lanes 4",
             "let v: f32 = out[j] out[key[j]] = v",

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 const STATEMENTS: i64 = 4000;
 
-/// So many statements that each add another element of `a`, at the subscript that `subscript` makes of its number, and all of them
-/// can be left.
+/// So many statements that each add another element of `a`, at the subscript that `subscript` makes
+/// of its number, and all of them can be left.
 fn chain(subscript: impl Fn(i64) -> String) -> String {
     let mut text = "let v0: i32 = 0\n".to_owned();
     for number in 0..STATEMENTS {

@@ -174,7 +174,8 @@ fn sizes_of_local_arrays_are_looked_at_before_the_start() {
     assert_eq!(out, [-1; 10]);
 }
 
-/// Sums that are carried in elements with constant subscripts, `body` being the turns of a loop over `j` in each iteration.
+/// Sums that are carried in elements with constant subscripts, `body` being the turns of a loop
+/// over `j` in each iteration.
 #[track_caller]
 fn check_carried(body: &str) {
     let source = format!(
@@ -296,8 +297,8 @@ fn foralls_inside_read_and_merge_into_small_arrays() {
     assert!(outcome.is_ok(), "{outcome:?}");
 }
 
-/// In code for a small `m`, `b` is in the frame of the function, where then is no room for `a`: memory for that is wanted under a condition, when
-/// `z` has been written.
+/// In code for a small `m`, `b` is in the frame of the function, where then is no room for `a`:
+/// memory for that is wanted under a condition, when `z` has been written.
 #[test]
 fn code_for_small_sizes_wants_no_memory_that_there_is_none_for() {
     let source = "kernel @k(n: i64, m: i64, x: f64[n], y: f64[n], z: f64[n]) {

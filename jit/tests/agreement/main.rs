@@ -1,4 +1,5 @@
-//! Generated code against the interpreter: the same arrays, or the same fault, whatever the target and the number of threads.
+//! Generated code against the interpreter: the same arrays, or the same fault, whatever the target
+//! and the number of threads.
 
 mod across;
 mod combiners;
@@ -217,7 +218,8 @@ fn choices_between_floats_one_by_one() {
     }
 }
 
-/// Of a count of places no more than its lowest bits matter, but only where the count is not changed in these.
+/// Of a count of places no more than its lowest bits matter, but only where the count is not
+/// changed in these.
 #[test]
 fn counts_of_places_in_many_forms() {
     let integers = Type::NUMBERS.into_iter().filter(|ty| ty.is_integer());

@@ -118,7 +118,8 @@ fn elements_are_written_in_loops_inside() {
     agrees("affine.for t in 0..m { k[i] = (k[i] << i32(t)) ^ (k[i] >> 1) }");
 }
 
-/// The nearest of what is in `w`, and what goes there; iterations meet there, and in what all of them update.
+/// The nearest of what is in `w`, and what goes there; iterations meet there, and in what all of
+/// them update.
 #[test]
 fn what_stands_behind_loops_inside_is_made_lane_by_lane() {
     agrees(
@@ -135,7 +136,8 @@ fn what_stands_behind_loops_inside_is_made_lane_by_lane() {
     );
 }
 
-/// The first fault is that of the first lane, in the first turn that has one, wherever behind it others have one, too.
+/// The first fault is that of the first lane, in the first turn that has one, wherever behind it
+/// others have one, too.
 #[test]
 fn what_fails_in_a_loop_inside_fails_there() {
     let body = "var s: f64 = 0.0
@@ -149,7 +151,8 @@ fn what_fails_in_a_loop_inside_fails_there() {
     }
 }
 
-/// Elements that nobody proved to be in range, in a loop whose bounds come from memory, are looked for where the condition holds, and not before.
+/// Elements that nobody proved to be in range, in a loop whose bounds come from memory, are looked
+/// for where the condition holds, and not before.
 #[test]
 fn what_stands_under_a_condition_in_a_loop_inside_does_not_fail_elsewhere() {
     for update in [

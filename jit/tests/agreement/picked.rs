@@ -4,7 +4,8 @@ use crate::common::{Given, array, check, scalar};
 
 const SIDE: usize = 9;
 
-/// The element of `t` or of `u`, of so many and so many by so many elements, by numbers below eight and above zero.
+/// The element of `t` or of `u`, of so many and so many by so many elements, by numbers below eight
+/// and above zero.
 const BODIES: [&str; 7] = [
     "let k: i32 = i32(x[i]) out[i] = t[k]",
     "let k: i32 = i32(x[i]) out[i] = t[k - 1] + t[k + 1] * t[k]",
@@ -52,7 +53,8 @@ fn elements_in_range_are_picked() {
     }
 }
 
-/// In the first group and in a later one, in the first lane and the last, in what is left: below zero, at both ends, and at those of the type.
+/// In the first group and in a later one, in the first lane and the last, in what is left: below
+/// zero, at both ends, and at those of the type.
 #[test]
 fn any_lane_out_of_range_is_found() {
     let n = 13;

@@ -15,7 +15,8 @@ fn over(ty: Type, divisor: i64) -> String {
     )
 }
 
-/// Where quotients of `ty` by `divisor` change, what is around the ends of the type, and more in between.
+/// Where quotients of `ty` by `divisor` change, what is around the ends of the type, and more in
+/// between.
 fn numerators(ty: Type, divisor: i64) -> Vec<Value> {
     let (least, most) = match ty.is_signed() {
         true => (i64::from(i32::MIN), i64::from(i32::MAX)),

@@ -1,5 +1,5 @@
-//! Random kernels, written as text, on random sizes: generated code does what the interpreter does, and leaves the arrays alone
-//! when it fails.
+//! Random kernels, written as text, on random sizes: generated code does what the interpreter does,
+//! and leaves the arrays alone when it fails.
 //!
 //! `STREW_RANDOM_KERNELS` sets how many are drawn.
 
@@ -329,8 +329,8 @@ impl Writer {
         self.line("}");
     }
 
-    /// Merges integers only, whose grouping is free. Besides its private buffers the body writes one element of another array that
-    /// belongs to its iteration: with more it would race.
+    /// Merges integers only, whose grouping is free. Besides its private buffers the body writes
+    /// one element of another array that belongs to its iteration: with more it would race.
     fn forall(&mut self, depth: usize) {
         let integers = self.writable.iter().filter(|it| !it.ty.starts_with('f'));
         let mut targets: Vec<_> = integers.cloned().collect();
@@ -584,7 +584,8 @@ fn settings() -> Vec<Settings> {
     all
 }
 
-/// An unsigned size beyond `i64` is refused before the run, the interpreter stops only where it is used.
+/// An unsigned size beyond `i64` is refused before the run, the interpreter stops only where it is
+/// used.
 fn is_refused(given: &[Given], found: &Outcome) -> bool {
     let beyond = |it: &Given| match it {
         Given::Scalar(value) => value.as_integer() > Some(i64::MAX.into()),

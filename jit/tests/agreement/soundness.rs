@@ -1,4 +1,5 @@
-//! Sizes at which an unchecked step would leave an array, trap, or compute something else than the interpreter.
+//! Sizes at which an unchecked step would leave an array, trap, or compute something else than the
+//! interpreter.
 
 use crate::common::{BEYOND, array, check, executed, interpreted, kernel, same, scalar};
 use std::num::NonZeroUsize;

@@ -10,7 +10,8 @@ use strew_runtime::{Body, Choice, Mode, STRATEGIES, Settings, Strategy};
 
 const COUNTS: [usize; 3] = [0, 17, 100];
 
-/// `count` values of `ty`, some of them zeros of both signs, not a number, or at the end of the range.
+/// `count` values of `ty`, some of them zeros of both signs, not a number, or at the end of the
+/// range.
 fn cells(ty: Type, count: usize, seed: usize) -> Given {
     let special = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
     let value = |at: usize| {

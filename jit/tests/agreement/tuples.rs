@@ -1,5 +1,5 @@
-//! Combiners of several parts and with parameters: serial, in chunks that share buffers and in chunks of their own, on the values where
-//! they could go wrong.
+//! Combiners of several parts and with parameters: serial, in chunks that share buffers and in
+//! chunks of their own, on the values where they could go wrong.
 
 use crate::common::{Cells, Given, executed, interpreted, kernel, same, scalar};
 use strew_affine::interpret::ForallOrder;

@@ -62,7 +62,8 @@ fn what_is_made_turn_by_turn_goes_by_every_strategy_and_body() {
     }
 }
 
-/// Of groups of eight, some go to one element, the same as before or another, some to several, and come back to the first of them.
+/// Of groups of eight, some go to one element, the same as before or another, some to several, and
+/// come back to the first of them.
 fn in_groups() -> Vec<f32> {
     let keys = [
         [1; 8],

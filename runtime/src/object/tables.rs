@@ -4,7 +4,8 @@ use crate::abi::{ApplyFn, BodyShape, ChunkFn, EntryFn, KeySlots, MergeFn, OnDema
 use std::ffi::c_char;
 use std::slice;
 
-/// What [`Kernel::version`] is: objects and runtimes of different versions of these tables do not go together.
+/// What [`Kernel::version`] is: objects and runtimes of different versions of these tables do not
+/// go together.
 pub const TABLES_VERSION: u64 = 8;
 
 /// A kernel.
@@ -17,7 +18,8 @@ pub struct Kernel {
     pub mode: u64,
     /// The kernel under its schedule; its code tells no faults.
     pub scheduled: Version,
-    /// What runs where the other does not: code that tells its faults, of a kernel that assumes nothing if there is one.
+    /// What runs where the other does not: code that tells its faults, of a kernel that assumes
+    /// nothing if there is one.
     pub careful: Version,
     /// 1 when the loops of the careful version have to run one iteration after the other, else 0.
     pub careful_in_order: u64,

@@ -43,7 +43,8 @@ impl<'r> Session<'r> {
             .or_else(|_| Reserved::new(account, held, bytes, self.budget()))
     }
 
-    /// A private buffer of `bytes` bytes of which only what is [touched](Loan::touch) counts against the budget.
+    /// A private buffer of `bytes` bytes of which only what is [touched](Loan::touch) counts
+    /// against the budget.
     ///
     /// # Errors
     /// [`Failure::OutOfMemory`].
@@ -52,7 +53,8 @@ impl<'r> Session<'r> {
         let reserved = Reserved::new(&self.shared.account, Held::Privates, 0, u64::MAX)?;
         let arena = self.runtime().arena();
         if let Some(budget) = self.settings().memory {
-            // Nobody knows yet how much of it there will be, so what earlier calls have left may be too much.
+            // Nobody knows yet how much of it there will be, so what earlier calls have left may be
+            // too much.
             arena.make_room(budget, budget);
         }
         let buffer = arena.take_sparse(size)?;

@@ -22,14 +22,16 @@ impl<'r> Session<'r> {
         self.work().done.load(Ordering::Relaxed)
     }
 
-    /// Forgets what was done since [`work_done`](Self::work_done) said `done`, for a forall that begins anew.
+    /// Forgets what was done since [`work_done`](Self::work_done) said `done`, for a forall that
+    /// begins anew.
     pub(crate) fn begin_again(&self, done: u64) {
         if !self.is_nested {
             self.work().done.store(done, Ordering::Relaxed);
         }
     }
 
-    /// Counts all as done: some of what a strategy did besides was not told, nor were the last turns of loops.
+    /// Counts all as done: some of what a strategy did besides was not told, nor were the last
+    /// turns of loops.
     pub(crate) fn end_work(&self) {
         if let Some(progress) = &self.settings().progress {
             let work = progress.work();

@@ -11,12 +11,14 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Looks first where all updates go. Where they go through the outputs from one end to the other, or from about one to about the other,
-/// several threads update the targets themselves, each elements of its own; else one thread does. The bits of the serial loop.
+/// Looks first where all updates go. Where they go through the outputs from one end to the other,
+/// or from about one to about the other, several threads update the targets themselves, each
+/// elements of its own; else one thread does. The bits of the serial loop.
 #[derive(Debug)]
 pub(super) struct Apart;
 
-/// Into so many parts iterations are divided to see where the updates of each go, if they do not rise.
+/// Into so many parts iterations are divided to see where the updates of each go, if they do not
+/// rise.
 pub(super) const PARTS: usize = 64;
 
 impl Strategy for Apart {
@@ -112,7 +114,8 @@ unsafe fn divided(job: &mut Job<'_>) -> Result<Divided, Failure> {
     let parts = PARTS.min(usize::try_from(count).unwrap_or(PARTS));
     // SAFETY: as above.
     let Looked { seen, skipped } = unsafe { look(job, parts) }?;
-    // What is left out of a body for some elements is not looked at, so that nobody would count what it skips.
+    // What is left out of a body for some elements is not looked at, so that nobody would count
+    // what it skips.
     let tasks = match skipped {
         0 => borders::tasks(&seen, count, threads),
         _ => None,
@@ -136,7 +139,8 @@ fn within(job: &Job<'_>) -> Result<ChunkFn, Failure> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Task {
     pub(super) iterations: Range<i64>,
-    /// So many of the first of them may update elements that the task before does, too, and leave them to it.
+    /// So many of the first of them may update elements that the task before does, too, and leave
+    /// them to it.
     pub(super) first: i64,
     /// The elements that those update themselves.
     pub(super) own: Elements,
@@ -159,8 +163,8 @@ impl Task {
 /// The elements of each of the targets that are updated together, with the number of those.
 pub(super) type Elements = SmallVec<[(Range<u64>, usize); 2]>;
 
-/// Divides the iterations where the updates of one part go beyond those of all parts before it, but for the last element. One task is
-/// left where they do not.
+/// Divides the iterations where the updates of one part go beyond those of all parts before it, but
+/// for the last element. One task is left where they do not.
 fn tasks(seen: &[Seen], count: u64) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut last: SmallVec<[u64; 2]> = SmallVec::new();
@@ -171,7 +175,8 @@ fn tasks(seen: &[Seen], count: u64) -> Vec<Task> {
         if !follows {
             return vec![Task::whole(count)];
         }
-        // Of those that have none, or only the last element of the part before, it would have to be known where the next ones go.
+        // Of those that have none, or only the last element of the part before, it would have to be
+        // known where the next ones go.
         let is_whole = bounds()
             .zip(&last)
             .all(|(it, last)| it.least < it.last || it.least == it.last && it.last > *last);
@@ -238,7 +243,8 @@ impl Running<'_> {
     /// Runs task `number`.
     ///
     /// # Safety
-    /// The targets are those of the forall, and nobody else touches the elements that the task updates meanwhile.
+    /// The targets are those of the forall, and nobody else touches the elements that the task
+    /// updates meanwhile.
     unsafe fn run(&self, number: usize, task: &Task) {
         let Range { start, end } = task.iterations;
         let border = start + task.first;
@@ -259,7 +265,8 @@ impl Running<'_> {
     /// Counts the updates, if nobody has.
     ///
     /// # Errors
-    /// A failure, of those that tasks come to first: all that an iteration can fail of was found before, but for combiners of the host.
+    /// A failure, of those that tasks come to first: all that an iteration can fail of was found
+    /// before, but for combiners of the host.
     fn finish(self, call: &mut Call) -> Result<(), Failure> {
         if self.order == Order::Any {
             self.whole.add_counts(call);

@@ -7,8 +7,8 @@ use crate::failure::{Failure, Refusal};
 use crate::settings::{Body, Mode};
 use std::time::Instant;
 
-/// All threads update the targets themselves, each update in one step that no other thread sees half done. It takes no private buffers,
-/// and much time where threads meet.
+/// All threads update the targets themselves, each update in one step that no other thread sees
+/// half done. It takes no private buffers, and much time where threads meet.
 #[derive(Debug)]
 pub(super) struct Atomic;
 
@@ -46,7 +46,8 @@ impl Strategy for Atomic {
         let chunks = safety.chunks(job, body);
         job.session.runtime().team().for_each(parts, &|number| {
             let iterations = part(job.shape.count, parts, number);
-            // SAFETY: the caller vouches for the targets, and this body lets several threads have them at the same time.
+            // SAFETY: the caller vouches for the targets, and this body lets several threads have
+            // them at the same time.
             unsafe { chunks.run(number, iterations, targets.get()) };
         });
         // SAFETY: the caller vouches for the targets, and no body runs any more.

@@ -1,7 +1,8 @@
 //! Which strategy a forall gets when nobody names one.
 //!
-//! First the order of combination is settled, then what is cheapest among the strategies that have it. Unless the order is free, it must
-//! not depend on threads, time or memory: it decides the bits of the result.
+//! First the order of combination is settled, then what is cheapest among the strategies that have
+//! it. Unless the order is free, it must not depend on threads, time or memory: it decides the bits
+//! of the result.
 
 use super::apart::{Apart, PARTS};
 use super::binned::Binned;
@@ -24,68 +25,76 @@ use crate::record::Why;
 use crate::settings::Mode;
 use std::ops::Range;
 
-/// To wake threads and to wait for them takes about as long as half as many simple updates, on any number of threads.
+/// To wake threads and to wait for them takes about as long as half as many simple updates, on any
+/// number of threads.
 pub(super) const LEAST_TRIPS: u64 = 1 << 16;
 
 /// To make a body that counts updates takes about as long as so many iterations.
 const LEAST_COUNTED: u64 = 1 << 12;
 
-/// To fill and to merge an element of two groups takes about as long as one simple update; on two threads half of the updates must
-/// be worth more than that.
+/// To fill and to merge an element of two groups takes about as long as one simple update; on two
+/// threads half of the updates must be worth more than that.
 pub(super) const TRIPS_PER_ELEMENT: u64 = 2;
 
-/// So many updates in lanes take as long as one, or fewer: 8 floats of a row in 4 MiB take 2.4 ns, a single one 1.5.
+/// So many updates in lanes take as long as one, or fewer: 8 floats of a row in 4 MiB take 2.4 ns,
+/// a single one 1.5.
 const MOST_AT_ONCE: u64 = 3;
 
-/// Where a few elements get most of the updates, and others are far from the caches, one thread waits for these, and two groups wait at once.
+/// Where a few elements get most of the updates, and others are far from the caches, one thread
+/// waits for these, and two groups wait at once.
 const TRIPS_PER_ELEMENT_SKEWED: u64 = 1;
 
-/// Updates that lead to fewer new cache lines hardly wait: of three to sixteen elements in 16 MiB, one thread makes 1.5 updates an element in 2.2
-/// to 4.1 ms, and two with copies take 3.7 to 4.7.
+/// Updates that lead to fewer new cache lines hardly wait: of three to sixteen elements in 16 MiB,
+/// one thread makes 1.5 updates an element in 2.2 to 4.1 ms, and two with copies take 3.7 to 4.7.
 const WAITED: f64 = 0.25;
 
-/// So many elements an update may have far from the caches in a loop that reads them too, where updates wait for memory much longer than it
-/// takes to fill and to merge an element.
+/// So many elements an update may have far from the caches in a loop that reads them too, where
+/// updates wait for memory much longer than it takes to fill and to merge an element.
 const ELEMENTS_PER_TRIP_FAR: u64 = 2;
 
 /// A private copy larger than this is not made unasked, whatever it might save.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Updates of which each waits for a cache line, but for so many, go anywhere alike. Where they do not, parts of larger copies stay in the
-/// caches too.
+/// Updates of which each waits for a cache line, but for so many, go anywhere alike. Where they do
+/// not, parts of larger copies stay in the caches too.
 const EVEN: f64 = 0.8;
 
-/// The same where updates can be sorted by ranges of elements, which is cheaper from here on: of 16 Mi sums anywhere in 12 MiB, copies
-/// take 1.2 times as long on two threads, in 16 MiB 1.35 times, and in 8 MiB 0.6.
+/// The same where updates can be sorted by ranges of elements, which is cheaper from here on: of 16
+/// Mi sums anywhere in 12 MiB, copies take 1.2 times as long on two threads, in 16 MiB 1.35 times,
+/// and in 8 MiB 0.6.
 const MOST_BYTES_UNSORTED: u64 = 10 << 20;
 
 /// Larger outputs do not stay in the caches.
 const MOST_BYTES_CACHED: u64 = 16 << 20;
 
-/// A private copy no larger than this is filled and merged whole; of one that is larger than the other there are no addresses for eight.
+/// A private copy no larger than this is filled and merged whole; of one that is larger than the
+/// other there are no addresses for eight.
 const BYTES_NEAR: Range<u64> = 128 << 10..256 << 20;
 
 /// The same for copies in tables, for which there are addresses up to here.
 const BYTES_FEW: Range<u64> = 128 << 10..(128 << 20) + 1;
 
-/// From about so many updates an element, filling and merging whole copies is little beside the updates.
+/// From about so many updates an element, filling and merging whole copies is little beside the
+/// updates.
 const TRIPS_PER_ELEMENT_NEAR: u64 = 16;
 
-/// Smaller outputs stay in the caches for the most part, and one thread is as fast as two that look first.
+/// Smaller outputs stay in the caches for the most part, and one thread is as fast as two that look
+/// first.
 const LEAST_BYTES_APART: u64 = MOST_BYTES_CACHED + 1;
 
 /// To look at fewer updates takes as long as to make them.
 const LEAST_TRIPS_APART: u64 = 4 << 20;
 
-/// Copies of smaller outputs are filled and merged while they are in the caches, which takes less than a look at all updates.
+/// Copies of smaller outputs are filled and merged while they are in the caches, which takes less
+/// than a look at all updates.
 const LEAST_BYTES_COLORED: u64 = 1 << 20;
 
-/// With more updates an element that follow each other, blocks are merged while they are in the caches, and what is updated stays in several
-/// registers.
+/// With more updates an element that follow each other, blocks are merged while they are in the
+/// caches, and what is updated stays in several registers.
 const TRIPS_PER_ELEMENT_MERGED: u64 = 10;
 
-/// With more updates an element, to fill and to merge copies of it is little beside them where the copies stay in the caches: 11 updates of each
-/// of 4 MiB take 1.3 times as long with colors.
+/// With more updates an element, to fill and to merge copies of it is little beside them where the
+/// copies stay in the caches: 11 updates of each of 4 MiB take 1.3 times as long with colors.
 const TRIPS_PER_ELEMENT_COLORED: u64 = 10;
 
 /// The same where they do not.
@@ -161,18 +170,20 @@ pub(super) fn decide(
     }
 }
 
-/// Whether updates may be grouped, and it is of use: with one thread a grouping that is free brings nothing, one that is fixed is kept.
+/// Whether updates may be grouped, and it is of use: with one thread a grouping that is free brings
+/// nothing, one that is fixed is kept.
 fn may_group(shape: &Shape, around: Circumstances) -> bool {
     let regroups = shape.mode == Mode::Exact && !shape.is_exact;
     let is_useless = shape.is_free() && alone(shape, around).is_some();
     shape.count > 1 && !regroups && !is_useless
 }
 
-/// In how many elements the updates lie that follow each other, if that makes it cheap to copy what a group of them touches. Unless the
-/// grouping is free, this depends on sizes and keys alone.
+/// In how many elements the updates lie that follow each other, if that makes it cheap to copy what
+/// a group of them touches. Unless the grouping is free, this depends on sizes and keys alone.
 fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
     let sample = around.sample?;
-    // To look at each update whether it leaves the window takes integers, which do not wait for each other, longer than a merge.
+    // To look at each update whether it leaves the window takes integers, which do not wait for
+    // each other, longer than a merge.
     let merged_from = match shape.is_free() {
         true => TRIPS_PER_ELEMENT_NEAR / 4,
         false => TRIPS_PER_ELEMENT_NEAR * 4,
@@ -186,8 +197,9 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
     (can && is_worth_it && waits && sample.is_local(shape.elements)).then_some(sample.span)
 }
 
-/// Copies by tables, where updates go to so few elements that these wait for each other: whole ones where they are small against the
-/// updates, else of what is around the elements. Unless the grouping is free, this depends on sizes and keys alone.
+/// Copies by tables, where updates go to so few elements that these wait for each other: whole ones
+/// where they are small against the updates, else of what is around the elements. Unless the
+/// grouping is free, this depends on sizes and keys alone.
 fn few(shape: &Shape, around: Circumstances) -> Option<Decision> {
     let sample = around.sample.filter(Sample::are_few)?;
     let can = shape.has_bodies && may_group(shape, around);
@@ -210,8 +222,9 @@ fn advances(shape: &Shape, around: Circumstances) -> Option<u64> {
     (looks && may_color(shape, around)).then_some(sample.span)
 }
 
-/// Whether updates go through the outputs from about one end to about the other, so that parts of them can get colors, if it takes
-/// little to look at all of them, or one thread would, too. Unless the grouping is free, this depends on sizes and keys alone.
+/// Whether updates go through the outputs from about one end to about the other, so that parts of
+/// them can get colors, if it takes little to look at all of them, or one thread would, too. Unless
+/// the grouping is free, this depends on sizes and keys alone.
 fn may_color(shape: &Shape, around: Circumstances) -> bool {
     let is_worth_it = shape.bytes >= LEAST_BYTES_COLORED
         && shape.trips / before_copies(shape, TRIPS_PER_ELEMENT_COLORED_FAR) < shape.elements
@@ -220,8 +233,8 @@ fn may_color(shape: &Shape, around: Circumstances) -> bool {
     can && is_worth_it && go_through(shape, around)
 }
 
-/// From how many updates an element copies are better than what leaves updates in their order; from `far` where copies do not stay in the
-/// caches.
+/// From how many updates an element copies are better than what leaves updates in their order; from
+/// `far` where copies do not stay in the caches.
 fn before_copies(shape: &Shape, far: u64) -> u64 {
     match shape.bytes <= MOST_BYTES_CACHED {
         true => TRIPS_PER_ELEMENT_COLORED,
@@ -235,8 +248,8 @@ fn go_through(shape: &Shape, around: Circumstances) -> bool {
     around.sample.is_some_and(advances)
 }
 
-/// Whether threads can share outputs as they are. To look where each column of a row goes, or each lane, would take as long as to update
-/// it.
+/// Whether threads can share outputs as they are. To look where each column of a row goes, or each
+/// lane, would take as long as to update it.
 fn can_share(shape: &Shape) -> bool {
     let can = can_look(shape) && shape.columns.is_none() && shape.lanes == 1;
     can && shape.statements() <= MOST_CHECKED && shape.count > 1
@@ -247,15 +260,16 @@ pub(super) fn may_scan(shape: &Shape, around: Circumstances) -> bool {
     may_color(shape, around) || may_have_borders(shape, around)
 }
 
-/// Whether updates go through the outputs from about one end to about the other, so that threads can have outputs of their own but for
-/// those where two of them meet. The bits are those of `serial`, so there may be one thread, too.
+/// Whether updates go through the outputs from about one end to about the other, so that threads
+/// can have outputs of their own but for those where two of them meet. The bits are those of
+/// `serial`, so there may be one thread, too.
 fn may_have_borders(shape: &Shape, around: Circumstances) -> bool {
     let is_worth_it = shape.bytes >= LEAST_BYTES_COLORED && alone(shape, around).is_none();
     is_worth_it && can_share(shape) && go_through(shape, around)
 }
 
-/// Threads with outputs of their own but for those where two of them meet, and what they are expected to take, if a look at all updates
-/// takes little.
+/// Threads with outputs of their own but for those where two of them meet, and what they are
+/// expected to take, if a look at all updates takes little.
 fn borders(shape: &Shape, around: Circumstances) -> Option<(u64, Decision)> {
     let sample = around.sample?;
     let span = sample.span;
@@ -273,8 +287,9 @@ fn borders(shape: &Shape, around: Circumstances) -> Option<(u64, Decision)> {
     (looks && may_have_borders(shape, around)).then_some((expected, decision))
 }
 
-/// Whether updates go through outputs far beyond the caches from one end to the other, so that threads can share these as they are. The
-/// bits are those of `serial`, so there may be one thread, too.
+/// Whether updates go through outputs far beyond the caches from one end to the other, so that
+/// threads can share these as they are. The bits are those of `serial`, so there may be one thread,
+/// too.
 fn rises(shape: &Shape, around: Circumstances) -> bool {
     let is_worth_it = shape.bytes >= LEAST_BYTES_APART && shape.trips >= LEAST_TRIPS_APART;
     is_worth_it && can_share(shape) && around.sample.is_some_and(|it| it.rises)
@@ -292,8 +307,9 @@ fn pays(shape: &Shape) -> Why {
     }
 }
 
-/// Whether updates go through the outputs from one end to the other, a few of them to each: one thread makes them as fast as memory
-/// gives what they need, and private buffers would only be more to move. As for [`near`], this depends on sizes and keys alone.
+/// Whether updates go through the outputs from one end to the other, a few of them to each: one
+/// thread makes them as fast as memory gives what they need, and private buffers would only be more
+/// to move. As for [`near`], this depends on sizes and keys alone.
 fn streams(shape: &Shape, around: Circumstances) -> Option<Why> {
     let sample = around.sample.filter(|it| it.advances)?;
     let is_far = BYTES_NEAR.contains(&shape.bytes) && sample.is_local(shape.elements);
@@ -309,14 +325,15 @@ fn against(shape: &Shape, around: Circumstances) -> Option<Why> {
         Some(sample) if sample.is_skewed && sample.scattered > WAITED => TRIPS_PER_ELEMENT_SKEWED,
         _ => TRIPS_PER_ELEMENT,
     };
-    // What they wait for far from the caches is divided among threads, and nothing else could do that.
+    // What they wait for far from the caches is divided among threads, and nothing else could do
+    // that.
     let is_far = shape.is_speculative && shape.bytes > MOST_BYTES_CACHED;
     let least = match is_far {
         true => shape.elements / ELEMENTS_PER_TRIP_FAR,
         false => shape.elements.saturating_mul(per_element),
     };
-    // In lanes, more of them take as long, as far as they need not wait for memory. Where any grouping will do, one thread makes no copies,
-    // and costs tell whether several should.
+    // In lanes, more of them take as long, as far as they need not wait for memory. Where any
+    // grouping will do, one thread makes no copies, and costs tell whether several should.
     let at_once = match shape.is_free() && is_cheaper(around.costs.dense, &around.costs) {
         true => 1,
         false => shape.lanes.min(MOST_AT_ONCE),
@@ -357,23 +374,27 @@ fn against(shape: &Shape, around: Circumstances) -> Option<Why> {
     }
 }
 
-/// The cheapest of the strategies that keep the order of the loop, as they have to for the reason `why`.
+/// The cheapest of the strategies that keep the order of the loop, as they have to for the reason
+/// `why`.
 fn as_written(shape: &Shape, around: Circumstances, why: Why) -> Decision {
     let costs = around.costs;
     in_order(shape, around, clearly_below(costs.serial)).unwrap_or(Decision::new(&Serial, why))
 }
 
-/// Whether what takes `expected` is clearly cheaper than to make updates in their order on one thread.
+/// Whether what takes `expected` is clearly cheaper than to make updates in their order on one
+/// thread.
 pub(super) fn is_cheaper(expected: u64, costs: &Costs) -> bool {
     expected < clearly_below(costs.serial)
 }
 
-/// What takes less is cheaper than what is expected to take `time`, however rough the expectations are.
+/// What takes less is cheaper than what is expected to take `time`, however rough the expectations
+/// are.
 fn clearly_below(time: u64) -> u64 {
     time / 5 * 4
 }
 
-/// The cheapest way to make updates in their order on several threads, if it takes less than `most`.
+/// The cheapest way to make updates in their order on several threads, if it takes less than
+/// `most`.
 fn in_order(shape: &Shape, around: Circumstances, most: u64) -> Option<Decision> {
     let costs = around.costs;
     // Where there is no memory to sort updates, they are made in order after all.
@@ -389,7 +410,8 @@ fn in_order(shape: &Shape, around: Circumstances, most: u64) -> Option<Decision>
     };
     let all = [
         (can_sort && shape.runs_again).then(|| same_keys(costs.planned)),
-        // In lanes, a thread waits for memory more than for anything else, and two of them that read halves of rows for more of it.
+        // In lanes, a thread waits for memory more than for anything else, and two of them that
+        // read halves of rows for more of it.
         (columns::is_worth_it(shape) && shape.lanes == 1)
             .then(|| cheapest(&Columns, costs.columns)),
         owns_rows(shape).then(|| cheapest(&Rows, costs.rows)),
@@ -435,8 +457,9 @@ fn free(
     Decision::new(&Dense, pays(shape))
 }
 
-/// Whether to count some of the updates of a loop that reads targets, since they are too few if loops inside of it hardly turn. What is
-/// needed to count takes as long to make as this many iterations.
+/// Whether to count some of the updates of a loop that reads targets, since they are too few if
+/// loops inside of it hardly turn. What is needed to count takes as long to make as this many
+/// iterations.
 pub(super) fn may_be_many(shape: &Shape, around: Circumstances, why: Why) -> bool {
     let is_useless = shape.is_free() && alone(shape, around).is_some();
     let are_few = matches!(why, Why::FewTrips { .. });

@@ -15,11 +15,12 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// How many bytes of the keys and of each column of a block are asked for ahead; by then a processor knows how they go on.
+/// How many bytes of the keys and of each column of a block are asked for ahead; by then a
+/// processor knows how they go on.
 const FORESEEN: usize = 512;
 
-/// Updates are sorted by ranges of elements first, then applied range by range: the bits of the serial loop, and nothing is written
-/// to a target before all iterations have run.
+/// Updates are sorted by ranges of elements first, then applied range by range: the bits of the
+/// serial loop, and nothing is written to a target before all iterations have run.
 #[derive(Debug)]
 pub(super) struct Binned;
 
@@ -72,8 +73,9 @@ impl Strategy for Binned {
             let bins: Vec<&Bins<'_, '_>> = sorted.iter().filter_map(|it| it.get(number)).collect();
             let applied = Applied { column, bins };
             let team = job.session.runtime().team();
-            // SAFETY: the caller vouches for the targets; different ranges have no element in common, and all keys, counted
-            // from where the targets of a range begin, are elements of it, since generated code has checked them.
+            // SAFETY: the caller vouches for the targets; different ranges have no element in
+            // common, and all keys, counted from where the targets of a range begin, are elements
+            // of it, since generated code has checked them.
             let apply = |range| unsafe { applied.run(range) };
             team.for_each(column.ranges.count, &|range| {
                 job.session.seen(Phase::Merge, || apply(range));
@@ -89,15 +91,16 @@ impl Strategy for Binned {
     }
 }
 
-/// In how many parts to run the iterations: in fewer where these would hardly fill a block of each of so many ranges.
+/// In how many parts to run the iterations: in fewer where these would hardly fill a block of each
+/// of so many ranges.
 fn parts(shape: &Shape, ranges: usize) -> usize {
     let full = shape.trips / ranges.saturating_mul(BLOCK).max(1) as u64;
     let full = usize::try_from(full).unwrap_or(usize::MAX);
     shape.parts().min(full.max(shape.threads))
 }
 
-/// About how many blocks are begun, one for each range in each part of the iterations, as if all targets that are updated together had as many
-/// elements.
+/// About how many blocks are begun, one for each range in each part of the iterations, as if all
+/// targets that are updated together had as many elements.
 pub(super) fn blocks(shape: &Shape) -> u64 {
     let together = shape.elements / shape.targets.max(1);
     let ranges = Ranges::number(together, shape.bytes, shape.threads);
@@ -109,12 +112,14 @@ struct Column<'p> {
     privates: &'p [PrivateCall],
     ranges: Ranges,
     layout: Layout,
-    /// For each buffer the value that all updates bring, if they do, as often as there are updates in a block.
+    /// For each buffer the value that all updates bring, if they do, as often as there are updates
+    /// in a block.
     constants: SmallVec<[Vec<u64>; 2]>,
     apply: ApplyFn,
 }
 
-// SAFETY: the pointers in `privates` are only handed on; `Applied::run` asks its caller to keep tasks apart.
+// SAFETY: the pointers in `privates` are only handed on; `Applied::run` asks its caller to keep
+// tasks apart.
 unsafe impl Sync for Column<'_> {}
 
 impl<'p> Column<'p> {
@@ -135,7 +140,8 @@ impl<'p> Column<'p> {
     }
 }
 
-/// The value that all updates of `private` bring, as often as there are updates in a block; nothing if they bring several.
+/// The value that all updates of `private` bring, as often as there are updates in a block; nothing
+/// if they bring several.
 fn repeated(private: &PrivateCall) -> Vec<u64> {
     if private.constant == 0 {
         return Vec::new();
@@ -152,7 +158,8 @@ struct Sorting<'c, 's> {
 }
 
 impl<'s> Sorting<'_, 's> {
-    /// The updates of `iterations`, which are chunk `number`, for each column. Failures of the body are left with the chunks.
+    /// The updates of `iterations`, which are chunk `number`, for each column. Failures of the body
+    /// are left with the chunks.
     ///
     /// # Errors
     /// For want of memory.
@@ -219,8 +226,9 @@ impl Applied<'_, '_> {
                 }
             });
             let values: SmallVec<[*mut u8; 2]> = values.collect();
-            // SAFETY: a block has its keys first, then its columns, with `count` updates in each; of what has no column there are as many
-            // values as a block has updates. They are only read. The caller vouches for the rest.
+            // SAFETY: a block has its keys first, then its columns, with `count` updates in each;
+            // of what has no column there are as many values as a block has updates. They are only
+            // read. The caller vouches for the rest.
             unsafe { apply(held.as_ptr(), block.cast(), values.as_ptr(), count as u64) };
         }
     }

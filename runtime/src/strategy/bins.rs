@@ -1,8 +1,9 @@
 //! Updates sorted by the range of elements that they belong to, in their order within each range.
 //!
-//! This is the first half of propagation blocking (Beamer, Asanović, Patterson: Reducing PageRank Communication via Propagation
-//! Blocking, IPDPS 2017). Updates are gathered a line at a time for each range, and whole lines are written past the caches, which
-//! is what makes it pay: the lines that are being gathered stay in the caches, what is written is read much later.
+//! This is the first half of propagation blocking (Beamer, Asanović, Patterson: Reducing PageRank
+//! Communication via Propagation Blocking, IPDPS 2017). Updates are gathered a line at a time for
+//! each range, and whole lines are written past the caches, which is what makes it pay: the lines
+//! that are being gathered stay in the caches, what is written is read much later.
 
 use super::copy_past_caches;
 use super::lines::{KEY_BYTES, LINE, Lines};
@@ -23,7 +24,8 @@ pub(super) const BLOCK: usize = 32 * LINE;
 /// Memory for blocks is taken so many bytes at a time.
 const SLAB_BYTES: usize = 4 << 20;
 
-/// Of what the updates in a block consist: their keys, one behind the other, then for each buffer their values.
+/// Of what the updates in a block consist: their keys, one behind the other, then for each buffer
+/// their values.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     /// The bytes of a value for each buffer, 0 where it is known without.
@@ -60,7 +62,8 @@ struct Slab<'s> {
     used: usize,
 }
 
-// SAFETY: the loans own their memory; nothing in them is tied to a thread, and the mutex keeps them apart.
+// SAFETY: the loans own their memory; nothing in them is tied to a thread, and the mutex keeps them
+// apart.
 unsafe impl Send for Slab<'_> {}
 
 impl<'s> Slabs<'s> {
@@ -168,7 +171,8 @@ impl<'a, 's> Bins<'a, 's> {
         })
     }
 
-    /// Appends the first `count` updates of the line of `range` to its last block, and empties the line. All lines before were full.
+    /// Appends the first `count` updates of the line of `range` to its last block, and empties the
+    /// line. All lines before were full.
     fn write(&mut self, range: usize, count: usize) -> Result<(), Failure> {
         let bin = &mut self.bins[range];
         if bin.is_full() {
@@ -179,7 +183,8 @@ impl<'a, 's> Bins<'a, 's> {
         let mut column = bin.last;
         for lines in &self.lines.columns {
             let place = column.wrapping_add(bin.used * lines.width);
-            // SAFETY: a line is no longer than what is left of the column, since blocks hold whole lines.
+            // SAFETY: a line is no longer than what is left of the column, since blocks hold whole
+            // lines.
             unsafe { copy_past_caches(lines.line(range), place, LINE * lines.width) };
             column = column.wrapping_add(BLOCK * lines.width);
         }

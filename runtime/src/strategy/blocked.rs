@@ -11,8 +11,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Private buffers for groups of consecutive iterations, of which only the pages that a group updates are filled and
-/// merged: for keys that are near each other within a group, as those of sorted data are, and for a few keys wherever they are.
+/// Private buffers for groups of consecutive iterations, of which only the pages that a group
+/// updates are filled and merged: for keys that are near each other within a group, as those of
+/// sorted data are, and for a few keys wherever they are.
 #[derive(Debug)]
 pub(super) struct Blocked;
 
@@ -88,7 +89,8 @@ impl Strategy for Blocked {
             let groups = of_column.map(|it| it.map(std::mem::take).unwrap_or_default());
             column.filled = Some(Filled::new(groups.collect(), tables));
         }
-        // SAFETY: all groups have run, so nobody else touches the buffers; the caller vouches for the targets.
+        // SAFETY: all groups have run, so nobody else touches the buffers; the caller vouches for
+        // the targets.
         unsafe { merge(&columns, parts, job) };
         Ok(Ran {
             chunks: groups as u64,
@@ -100,7 +102,8 @@ impl Strategy for Blocked {
     }
 }
 
-/// In how many groups the iterations run. Unless the grouping is free, this depends on the sizes alone.
+/// In how many groups the iterations run. Unless the grouping is free, this depends on the sizes
+/// alone.
 fn groups(shape: &Shape, tables: usize) -> usize {
     let groups = match shape.is_free() {
         true => shape.parts(),
@@ -125,7 +128,8 @@ struct Group<'g, 'j> {
 }
 
 impl Group<'_, '_> {
-    /// Runs `iterations` as group `number`, and returns for each column which pages its buffers hold something in.
+    /// Runs `iterations` as group `number`, and returns for each column which pages its buffers
+    /// hold something in.
     ///
     /// # Errors
     /// [`Failure::OverBudget`], [`Failure::OutOfMemory`].
@@ -159,7 +163,8 @@ impl Group<'_, '_> {
             );
         }
         table.push(distance(self.buffers.stride()));
-        // SAFETY: the caller vouches for the buffers; the pages stay where they are until the body has ended.
+        // SAFETY: the caller vouches for the buffers; the pages stay where they are until the body
+        // has ended.
         unsafe { chunks.run(number, iterations, &table) };
         Ok(reaches.into_iter().map(Reach::into_filled).collect())
     }

@@ -1,5 +1,5 @@
-//! Iterations divided among threads where updates go from about one end of the outputs to about the other, whatever their order at each
-//! place.
+//! Iterations divided among threads where updates go from about one end of the outputs to about the
+//! other, whatever their order at each place.
 
 use super::apart::{Elements, Task};
 use super::look::{Seen, meet};
@@ -7,9 +7,10 @@ use crate::abi::Bounds;
 use crate::chunks::part;
 use std::ops::Range;
 
-/// Divides `count` iterations, of which each part has `seen` where its updates go, among `threads` threads, or fewer: a task leaves
-/// elements that tasks before it update to the last of these, which updates them behind its own. So each element is updated in the
-/// order of the loop. `None` where a task would meet others than the one before, or most would be left to one thread.
+/// Divides `count` iterations, of which each part has `seen` where its updates go, among `threads`
+/// threads, or fewer: a task leaves elements that tasks before it update to the last of these,
+/// which updates them behind its own. So each element is updated in the order of the loop. `None`
+/// where a task would meet others than the one before, or most would be left to one thread.
 pub(super) fn tasks(seen: &[Seen], count: u64, threads: usize) -> Option<Vec<Task>> {
     let most = threads.min(seen.len());
     let fewer = std::iter::successors(Some(most), |groups| Some(groups / 2));
@@ -79,8 +80,8 @@ fn joined(mut one: Seen, other: Seen) -> Seen {
     one
 }
 
-/// The elements that a group which goes to `group` updates itself: all on one side of those of the groups before. `None` where it goes to
-/// both sides.
+/// The elements that a group which goes to `group` updates itself: all on one side of those of the
+/// groups before. `None` where it goes to both sides.
 fn own_elements(group: &Seen, before: Option<&Seen>) -> Option<Elements> {
     let own = group
         .iter()
@@ -127,7 +128,8 @@ mod tests {
         bounds.map(|it| SmallVec::from_slice(&[(it, 1)])).collect()
     }
 
-    /// The iterations of both tasks, how many of the second one's come first, and the elements that these update.
+    /// The iterations of both tasks, how many of the second one's come first, and the elements that
+    /// these update.
     fn described(tasks: &[Task]) -> ([Range<i64>; 2], i64, Range<u64>) {
         let [one, two] = [&tasks[0], &tasks[1]];
         assert_eq!((one.first, one.own[0].0.clone()), (0, 0..u64::MAX));

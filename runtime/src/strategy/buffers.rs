@@ -20,7 +20,8 @@ const APART: u64 = 9 * ALIGNMENT as u64;
 /// What a body is handed.
 pub(super) type Table = SmallVec<[*mut u8; 8]>;
 
-/// The private buffers of all groups: one piece of memory, the buffers of a group next to each other.
+/// The private buffers of all groups: one piece of memory, the buffers of a group next to each
+/// other.
 pub(super) struct Buffers<'j> {
     loan: Loan<'j>,
     privates: &'j [PrivateCall],
@@ -29,11 +30,13 @@ pub(super) struct Buffers<'j> {
     groups: usize,
 }
 
-// SAFETY: the pointers in `privates` are only handed on; `fill` asks its caller to keep tasks apart.
+// SAFETY: the pointers in `privates` are only handed on; `fill` asks its caller to keep tasks
+// apart.
 unsafe impl Sync for Buffers<'_> {}
 
 impl<'j> Buffers<'j> {
-    /// In memory that `take` gives; those of each of `tables` tables of a group as those of a group of its own.
+    /// In memory that `take` gives; those of each of `tables` tables of a group as those of a group
+    /// of its own.
     pub(super) fn new(
         privates: &'j [PrivateCall],
         groups: usize,
@@ -48,7 +51,8 @@ impl<'j> Buffers<'j> {
             stride = stride.saturating_add(padded(private));
         }
         if tables > 1 {
-            // A multiple of pages apart, the same element of all tables would lie in one set of the caches.
+            // A multiple of pages apart, the same element of all tables would lie in one set of the
+            // caches.
             stride = stride.saturating_add(APART);
         }
         let groups = groups.saturating_mul(tables);
@@ -70,7 +74,8 @@ impl<'j> Buffers<'j> {
         &self.loan
     }
 
-    /// The addresses of the buffers of `group`, and behind them the distances between their runs of elements.
+    /// The addresses of the buffers of `group`, and behind them the distances between their runs of
+    /// elements.
     pub(super) fn table(&self, group: usize) -> Table {
         let base = self.loan.address().wrapping_add(group * self.stride);
         let addresses = self.offsets.iter().map(|offset| base.wrapping_add(*offset));
@@ -90,7 +95,8 @@ impl<'j> Buffers<'j> {
         }
     }
 
-    /// What is merged together: the entries of the table from one with parts up to the next. Nothing when there are no groups.
+    /// What is merged together: the entries of the table from one with parts up to the next.
+    /// Nothing when there are no groups.
     pub(super) fn columns(&self, session: &Session<'_>) -> Result<Vec<Column<'j>>, Failure> {
         if self.groups == 0 {
             return Ok(Vec::new());
@@ -118,7 +124,8 @@ impl<'j> Buffers<'j> {
 /// Merges all groups into the targets.
 ///
 /// # Safety
-/// All buffers are filled where the columns say that they hold something, and nobody else touches them or the targets meanwhile.
+/// All buffers are filled where the columns say that they hold something, and nobody else touches
+/// them or the targets meanwhile.
 pub(super) unsafe fn merge(columns: &[Column<'_>], groups: usize, job: &Job<'_>) {
     for column in columns {
         // SAFETY: the caller vouches for buffers and targets; pieces have no element in common.

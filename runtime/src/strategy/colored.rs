@@ -8,15 +8,18 @@ use crate::failure::{Failure, Refusal};
 use crate::settings::{Body, Mode};
 use std::time::Instant;
 
-/// Looks first where all updates go. Parts of the iterations whose updates go to different ranges of elements get the same color, and
-/// one color after the other runs on all threads, the targets as private buffers. Which parts there are and which color they get follows
-/// from sizes and keys alone, and so do the bits.
+/// Looks first where all updates go. Parts of the iterations whose updates go to different ranges
+/// of elements get the same color, and one color after the other runs on all threads, the targets
+/// as private buffers. Which parts there are and which color they get follows from sizes and keys
+/// alone, and so do the bits.
 ///
-/// It is the coloring of finite element codes, of ranges of elements that follow each other instead of single ones.
+/// It is the coloring of finite element codes, of ranges of elements that follow each other instead
+/// of single ones.
 #[derive(Debug)]
 pub(super) struct Colored;
 
-/// So many parts can be eight threads' for each of a few colors, and most meet none but the parts next to them.
+/// So many parts can be eight threads' for each of a few colors, and most meet none but the parts
+/// next to them.
 const PARTS: usize = 64;
 
 /// With more colors there is too little for several threads to do at a time.
@@ -72,7 +75,8 @@ impl Strategy for Colored {
             let team = job.session.runtime().team();
             team.for_each(of_color.len(), &|number| {
                 if let Some(number) = of_color.get(number) {
-                    // SAFETY: the caller vouches for the targets; no two parts of a color update one element.
+                    // SAFETY: the caller vouches for the targets; no two parts of a color update
+                    // one element.
                     unsafe { running.run((*number, parts), job.shape.count) };
                 }
             });
@@ -88,7 +92,8 @@ impl Strategy for Colored {
     }
 }
 
-/// The parts of each color, if a few are enough: each part gets the first color that none of the parts before it has that meet it.
+/// The parts of each color, if a few are enough: each part gets the first color that none of the
+/// parts before it has that meet it.
 fn colors(seen: &[Seen]) -> Option<Vec<Vec<usize>>> {
     let mut colors: Vec<Vec<usize>> = Vec::new();
     for (number, part) in seen.iter().enumerate() {
@@ -119,7 +124,8 @@ impl Running<'_> {
     /// Runs one of several parts of `count` iterations.
     ///
     /// # Safety
-    /// The targets are those of the forall, and nobody else touches the elements that the part updates meanwhile.
+    /// The targets are those of the forall, and nobody else touches the elements that the part
+    /// updates meanwhile.
     unsafe fn run(&self, (number, parts): (usize, usize), count: u64) {
         // SAFETY: that of the caller.
         unsafe {

@@ -8,12 +8,13 @@ use crate::settings::Body;
 use std::ops::Range;
 use std::time::Instant;
 
-/// All iterations in order on every thread, each of which updates columns of its own, the targets as private buffers: the bits of the
-/// serial loop, for loops that update whole rows.
+/// All iterations in order on every thread, each of which updates columns of its own, the targets
+/// as private buffers: the bits of the serial loop, for loops that update whole rows.
 #[derive(Debug)]
 pub(super) struct Columns;
 
-/// A thread gets so many bytes of a row at least: two cache lines, since processors fetch them in pairs.
+/// A thread gets so many bytes of a row at least: two cache lines, since processors fetch them in
+/// pairs.
 const LEAST_BYTES: u64 = 128;
 
 impl Strategy for Columns {
@@ -42,7 +43,8 @@ impl Strategy for Columns {
         };
         let tables = (0..parts).map(table).collect();
         let body = job.body(self)?;
-        // SAFETY: the caller vouches for the forall; different parts update different columns of the targets.
+        // SAFETY: the caller vouches for the forall; different parts update different columns of
+        // the targets.
         unsafe { run_for_each(job, body, tables, start) }
     }
 }
@@ -50,7 +52,8 @@ impl Strategy for Columns {
 /// What a part hands to the body: the targets, and behind them what is the part's own.
 pub(super) struct Table(smallvec::SmallVec<[*mut u8; 8]>);
 
-// SAFETY: the addresses are only handed on; `run_for_each` asks its caller to keep what the parts do with them apart.
+// SAFETY: the addresses are only handed on; `run_for_each` asks its caller to keep what the parts
+// do with them apart.
 unsafe impl Sync for Table {}
 
 impl Table {
@@ -62,13 +65,15 @@ impl Table {
     }
 }
 
-/// All iterations for each of `tables`, on as many threads, by a body that makes the updates of one part alone.
+/// All iterations for each of `tables`, on as many threads, by a body that makes the updates of one
+/// part alone.
 ///
 /// # Errors
 /// A failure, and what was updated is put back.
 ///
 /// # Safety
-/// That of [`run_forall`](crate::run_forall), for the job's forall; with different tables, `body` updates different elements.
+/// That of [`run_forall`](crate::run_forall), for the job's forall; with different tables, `body`
+/// updates different elements.
 pub(super) unsafe fn run_for_each(
     job: &mut Job<'_>,
     body: ChunkFn,
@@ -137,8 +142,8 @@ impl Cuts {
         }
     }
 
-    /// The columns of part `number`; the first begins below all and the last ends behind all, since some outputs may be wider than
-    /// others.
+    /// The columns of part `number`; the first begins below all and the last ends behind all, since
+    /// some outputs may be wider than others.
     fn range(&self, parts: usize, number: usize) -> Range<i64> {
         self.cut(parts, number)..self.cut(parts, number + 1)
     }
@@ -155,8 +160,8 @@ impl Cuts {
         }
     }
 
-    /// The last column up to `at` with which a pair of cache lines begins, if it does so in every row: threads that write to one line
-    /// wait for each other in each row.
+    /// The last column up to `at` with which a pair of cache lines begins, if it does so in every
+    /// row: threads that write to one line wait for each other in each row.
     fn between_lines(&self, at: u64) -> u64 {
         let row = self.columns.wrapping_mul(self.element_bytes);
         let lines = [LEAST_BYTES, LEAST_BYTES / 2];

@@ -1,4 +1,5 @@
-//! Which body a forall runs, as far as its strategy leaves that open: how updates of one element meet.
+//! Which body a forall runs, as far as its strategy leaves that open: how updates of one element
+//! meet.
 
 use super::{Sample, Shape};
 use crate::abi::BodyShape;
@@ -35,7 +36,8 @@ pub(super) fn combining(shape: BodyShape) -> Body {
     }
 }
 
-/// The body that the settings ask for, where there is it, else the one that fits a strategy taken for the reason `why`.
+/// The body that the settings ask for, where there is it, else the one that fits a strategy taken
+/// for the reason `why`.
 pub(super) fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why) -> Body {
     let repeats = sample.is_some_and(|it| it.keeps_a_register());
     let is_long = sample.is_some_and(|it| it.keeps_partials());
@@ -61,8 +63,8 @@ pub(super) fn body(asked: Body, shape: &Shape, sample: Option<Sample>, why: Why)
     }
 }
 
-/// Whether most updates go to a few of so few elements that several copies of all of them stay near the processor: by turns they do not wait
-/// for each other there.
+/// Whether most updates go to a few of so few elements that several copies of all of them stay near
+/// the processor: by turns they do not wait for each other there.
 pub(super) fn are_hot(shape: &Shape, sample: Option<Sample>) -> bool {
     fits_several_times(shape) && waits(shape, sample)
 }
@@ -71,7 +73,8 @@ fn fits_several_times(shape: &Shape) -> bool {
     shape.bytes <= MOST_BYTES_OF_A_TABLE
 }
 
-/// Whether updates wait for each other that could go to several copies by turns: in lanes, and in registers, they do not.
+/// Whether updates wait for each other that could go to several copies by turns: in lanes, and in
+/// registers, they do not.
 fn waits(shape: &Shape, sample: Option<Sample>) -> bool {
     let goes_on = |it: &Sample| it.keeps_a_register() && it.is_foreseen();
     let is_hot = sample.is_some_and(|it| it.is_skewed && !goes_on(&it));

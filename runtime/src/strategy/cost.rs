@@ -7,8 +7,9 @@ use super::{Shape, binned, columns, dense};
 use crate::machine::Machine;
 use crate::prefetch::CACHE_LINE;
 
-/// To move the value of an update of which it is known where it goes, and to apply it, takes this part of what it takes to sort one: 3.7 ns
-/// of 5 where eight edges of each of 1 Mi vertices go anywhere in 4 MiB.
+/// To move the value of an update of which it is known where it goes, and to apply it, takes this
+/// part of what it takes to sort one: 3.7 ns of 5 where eight edges of each of 1 Mi vertices go
+/// anywhere in 4 MiB.
 const MOVED: f64 = 0.75;
 
 /// To sort one more value with the same key takes this part of what it takes to sort an update.
@@ -17,30 +18,32 @@ const ONE_MORE: f64 = 0.5;
 /// To look where an update goes takes this part of making one in a near cache.
 const LOOKED: f64 = 0.4;
 
-/// To list whose a row is takes as long as so many updates in a near cache. With rows of 8 and of 16 floats in 64 MiB, `rows` takes 0.73 of the
-/// time of one thread on two.
+/// To list whose a row is takes as long as so many updates in a near cache. With rows of 8 and of
+/// 16 floats in 64 MiB, `rows` takes 0.73 of the time of one thread on two.
 const ASKED: f64 = 1.0;
 
-/// To begin a block of sorted updates takes so many nanoseconds, since its pages are new: 10,000 updates of 32 Mi floats, in 512 blocks, take 0.8 ms
-/// by one thread.
+/// To begin a block of sorted updates takes so many nanoseconds, since its pages are new: 10,000
+/// updates of 32 Mi floats, in 512 blocks, take 0.8 ms by one thread.
 const BEGUN: f64 = 1400.0;
 
-/// A line of outputs to which sorted updates are applied is asked for ahead, and takes this part of the time that an update waits for it else:
-/// 1 Mi updates that go anywhere in 32 Mi floats take 10 ns each, of which 5 for sorting.
+/// A line of outputs to which sorted updates are applied is asked for ahead, and takes this part of
+/// the time that an update waits for it else: 1 Mi updates that go anywhere in 32 Mi floats take 10
+/// ns each, of which 5 for sorting.
 const ASKED_FOR: f64 = 0.45;
 
 /// Threads that share outputs far from them wait for memory this much longer.
 const APART: f64 = 1.3;
 
-/// Lines that are only read are waited for beside others of the same iteration: 4 Mi products of a sparse matrix, each of which reads and updates
-/// anywhere in 8 MB, take 10 ns, where updates alone take 6.5.
+/// Lines that are only read are waited for beside others of the same iteration: 4 Mi products of a
+/// sparse matrix, each of which reads and updates anywhere in 8 MB, take 10 ns, where updates alone
+/// take 6.5.
 const READ_BESIDE: f64 = 0.5;
 
 /// For so many lines processors wait at once.
 const LINES_AT_ONCE: f64 = 21.0;
 
-/// So many updates they have in work. In 64 MiB, where each of 64 updates finds its line in 8 that lie together, and the next 64 in 8 others, a
-/// line takes 23 ns; where each goes anywhere, 8.3 ns.
+/// So many updates they have in work. In 64 MiB, where each of 64 updates finds its line in 8 that
+/// lie together, and the next 64 in 8 others, a line takes 23 ns; where each goes anywhere, 8.3 ns.
 const UPDATES_AT_ONCE: f64 = 55.0;
 
 /// Where updates go, when no one has looked: anywhere, those of a row behind each other.
@@ -107,8 +110,9 @@ impl Costs {
         let near = near_update(shape, &sample, machine);
         let called = shape.called as f64 * costs.update;
         let each = near + waited + called / trips.max(1.0);
-        // Rows in the second cache are there in time where one thread asks for them. What the loop reads is divided among owners no more
-        // than its turns are: processors fetch in advance what lies between the rows that an owner reads, too.
+        // Rows in the second cache are there in time where one thread asks for them. What the loop
+        // reads is divided among owners no more than its turns are: processors fetch in advance
+        // what lies between the rows that an owner reads, too.
         let of_owner = if shape.bytes > machine.caches.second {
             APART / threads
         } else {
@@ -152,7 +156,8 @@ impl Costs {
     }
 }
 
-/// How many of `groups` of updates touch an element: those that are near each other have few elements in common.
+/// How many of `groups` of updates touch an element: those that are near each other have few
+/// elements in common.
 fn touched(shape: &Shape, sample: &Sample, groups: f64) -> f64 {
     if sample.are_few() {
         0.0
@@ -176,8 +181,9 @@ fn reached_bytes(shape: &Shape, sample: &Sample) -> u64 {
     reached.min(shape.bytes)
 }
 
-/// For how many cache lines an update waits, as if all updates waited for as many. Where most of them find their line there, those that
-/// leap wait longer, since few of them are in work at once. Of rows the next are asked for ahead.
+/// For how many cache lines an update waits, as if all updates waited for as many. Where most of
+/// them find their line there, those that leap wait longer, since few of them are in work at once.
+/// Of rows the next are asked for ahead.
 fn awaited(shape: &Shape, sample: &Sample) -> f64 {
     if sample.is_skewed {
         return new_to_caches(sample.scattered);

@@ -14,13 +14,15 @@ pub(super) const NAME: &str = "dense";
 #[derive(Debug)]
 pub(super) struct Dense;
 
-/// The number of groups where the grouping is fixed: enough for eight threads, few enough for the caches.
+/// The number of groups where the grouping is fixed: enough for eight threads, few enough for the
+/// caches.
 const FIXED_GROUPS: u64 = 8;
 
 /// More than the fewest groups are made only while all their buffers together are no larger.
 const FIXED_BYTES: u64 = 16 << 20;
 
-/// Where the grouping is free, but for the order, there are more groups than threads, to even out slow threads, as long as they are no larger.
+/// Where the grouping is free, but for the order, there are more groups than threads, to even out
+/// slow threads, as long as they are no larger.
 const SPARE_BYTES: u64 = 1 << 20;
 
 /// In so many parts at most the iterations are dealt out to groups.
@@ -29,12 +31,14 @@ const MOST_PARTS: usize = 256;
 /// Where the grouping is free, it has fewer groups than threads before they are larger.
 const FREE_BYTES: u64 = 512 << 20;
 
-/// More than the fewest groups are made only from so many iterations for each element of each group: to fill and to merge it takes
-/// about as long as half a simple update, so this keeps it near an eighth of the work.
+/// More than the fewest groups are made only from so many iterations for each element of each
+/// group: to fill and to merge it takes about as long as half a simple update, so this keeps it
+/// near an eighth of the work.
 const TRIPS_PER_ELEMENT: u64 = 4;
 
-/// The same for buffers that together are larger than [`NEAR_BYTES`]: far from the processor, to fill and to merge an element takes longer, and
-/// updates of more buffers find less of them in the caches.
+/// The same for buffers that together are larger than [`NEAR_BYTES`]: far from the processor, to
+/// fill and to merge an element takes longer, and updates of more buffers find less of them in the
+/// caches.
 const TRIPS_PER_ELEMENT_FAR: u64 = 8;
 
 /// About what fits the second caches of two processors.
@@ -82,7 +86,8 @@ impl Strategy for Dense {
             if dealt.is_some_and(|part| !chunks.is_wanted(part)) {
                 return;
             }
-            // SAFETY: the buffers of a group belong to the task that runs it, and hold identities before the body sees them.
+            // SAFETY: the buffers of a group belong to the task that runs it, and hold identities
+            // before the body sees them.
             unsafe {
                 job.session.seen(Phase::Prepare, || {
                     (0..tables).for_each(|table| buffers.fill(group * tables + table));
@@ -98,7 +103,8 @@ impl Strategy for Dense {
         });
         chunks.finish(job.call)?;
         let ran = Instant::now();
-        // SAFETY: all groups have run, so nobody else touches the buffers; the caller vouches for the targets.
+        // SAFETY: all groups have run, so nobody else touches the buffers; the caller vouches for
+        // the targets.
         unsafe { merge(&columns, parts, job) };
         Ok(Ran {
             chunks: groups as u64,
@@ -110,7 +116,8 @@ impl Strategy for Dense {
     }
 }
 
-/// In how many groups the iterations run. Unless the grouping is free, this depends on the sizes alone.
+/// In how many groups the iterations run. Unless the grouping is free, this depends on the sizes
+/// alone.
 pub(super) fn groups(shape: &Shape) -> usize {
     let groups = if shape.is_separate {
         shape.count
@@ -151,9 +158,11 @@ fn is_cheap(shape: &Shape, groups: u64, most_bytes: u64) -> bool {
     bytes <= most_bytes && elements.saturating_mul(trips) <= shape.trips
 }
 
-/// Which parts of the iterations each group gets. Loops that have more parts than groups take differently long for each: where the
-/// vertices of a graph come by their degrees, the first eighth of them has most of the edges, and in R-MAT graphs every other part has three
-/// quarters. So with each round another group comes first, as in the sequence of Thue and Morse, which leaves none with more.
+/// Which parts of the iterations each group gets. Loops that have more parts than groups take
+/// differently long for each: where the vertices of a graph come by their degrees, the first eighth
+/// of them has most of the edges, and in R-MAT graphs every other part has three quarters. So with
+/// each round another group comes first, as in the sequence of Thue and Morse, which leaves none
+/// with more.
 #[derive(Debug)]
 struct Deal {
     parts: usize,
@@ -165,7 +174,8 @@ struct Deal {
 impl Deal {
     fn of(shape: &Shape, groups: usize) -> Self {
         let count = usize::try_from(shape.count).unwrap_or(usize::MAX);
-        // Operands that may not be exchanged keep the order of the loop: groups of consecutive iterations, merged in their order.
+        // Operands that may not be exchanged keep the order of the loop: groups of consecutive
+        // iterations, merged in their order.
         let several = groups > 1 && shape.commutes && !shape.is_separate;
         let is_any = several && shape.is_free();
         Self {
@@ -196,7 +206,8 @@ impl Deal {
         (part < self.parts).then_some(part)
     }
 
-    /// By how many places the groups are shifted in `round`: the sum of the digits of its number, to the base of how many groups there are.
+    /// By how many places the groups are shifted in `round`: the sum of the digits of its number,
+    /// to the base of how many groups there are.
     fn shift(&self, round: usize) -> usize {
         let base = self.groups.max(2);
         let digits = std::iter::successors(Some(round), |rest| Some(rest / base));
@@ -222,8 +233,9 @@ mod tests {
         }
     }
 
-    /// The sums of eight groups, each from the identity, added as `((0+1)+(2+3))+((4+5)+(6+7))` and then to what was there. The groups
-    /// get eight of `parts` equal parts each time, one place further than the time before; there are no more than 64.
+    /// The sums of eight groups, each from the identity, added as `((0+1)+(2+3))+((4+5)+(6+7))` and
+    /// then to what was there. The groups get eight of `parts` equal parts each time, one place
+    /// further than the time before; there are no more than 64.
     fn tree_of_eight(case: &Scatter, elements: usize, parts: usize) -> Vec<u64> {
         let updates = case.keys.len();
         let sums_of = |group: usize| {

@@ -9,15 +9,17 @@ use crate::team::Team;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// A forall that runs fewer statements than this, of which the fastest take a third of a nanosecond, gains nothing from a thread that looks out for
-/// work: to share with it takes 0.7 µs.
+/// A forall that runs fewer statements than this, of which the fastest take a third of a
+/// nanosecond, gains nothing from a thread that looks out for work: to share with it takes 0.7 µs.
 pub(crate) const LEAST_SHARED: i64 = 1 << 13;
 
-/// One that runs more of them is divided where nobody shares it, too, so that it can be stopped and tells how far it has come.
+/// One that runs more of them is divided where nobody shares it, too, so that it can be stopped and
+/// tells how far it has come.
 pub(crate) const MOST_ALONE: i64 = 1 << 14;
 
-/// Work that takes less than this is not worth waking a thread for, which takes some 45 µs: what one thread does in 36 µs, two took 57 for, one of
-/// them woken first. Any is worth sharing with one that is awake.
+/// Work that takes less than this is not worth waking a thread for, which takes some 45 µs: what
+/// one thread does in 36 µs, two took 57 for, one of them woken first. Any is worth sharing with
+/// one that is awake.
 const WORTH_WAKING: Duration = Duration::from_micros(64);
 
 /// A loop that takes longer is not run on one thread to find out whether that is faster.
@@ -26,8 +28,8 @@ const NOT_TRIED_ALONE: Duration = Duration::from_micros(500);
 /// Parts for each thread, so that slow ones can be made up for.
 const PARTS_PER_THREAD: usize = 8;
 
-/// Iterations that write to different places, straight in parallel. Not to be asked for: it is the only one that fits such
-/// foralls, besides running them in order, and the bits are the same.
+/// Iterations that write to different places, straight in parallel. Not to be asked for: it is the
+/// only one that fits such foralls, besides running them in order, and the bits are the same.
 #[derive(Debug)]
 pub(super) struct Direct;
 
@@ -157,8 +159,8 @@ impl Begun {
     }
 }
 
-/// Runs the first iterations on the calling thread until it is clear that the rest is worth sharing. Nobody knows beforehand what
-/// an iteration costs.
+/// Runs the first iterations on the calling thread until it is clear that the rest is worth
+/// sharing. Nobody knows beforehand what an iteration costs.
 ///
 /// # Safety
 /// That of [`Chunks::run`], without private buffers.
@@ -209,7 +211,8 @@ mod tests {
     use crate::test_kernels::{all_foralls, code, nothing, runtime, slots};
     use crate::{Choice, Record, Region, Settings};
 
-    /// `out[i] = i`, each a hundred times so that it takes a while; a fault at the numbers from `frame[2]` on, every 1000 of them.
+    /// `out[i] = i`, each a hundred times so that it takes a while; a fault at the numbers from
+    /// `frame[2]` on, every 1000 of them.
     unsafe extern "C" fn numbers(
         call: *mut Call,
         frame: *const u64,
@@ -218,7 +221,8 @@ mod tests {
         last: i64,
     ) -> u32 {
         for i in first..last {
-            // SAFETY: the frame holds the address of an array with an element for each iteration, and the first fault.
+            // SAFETY: the frame holds the address of an array with an element for each iteration,
+            // and the first fault.
             unsafe {
                 let fault = *frame.add(1) as i64;
                 if i >= fault && (i - fault) % 1000 == 0 {

@@ -1,10 +1,12 @@
 use crate::abi::PrivateCall;
 use std::mem::MaybeUninit;
 
-/// Writes the identity of `private` to `elements` elements at `buffer`, which need not be initialised.
+/// Writes the identity of `private` to `elements` elements at `buffer`, which need not be
+/// initialised.
 ///
 /// # Safety
-/// `buffer` has room for so many elements of `private`, is aligned for them, and nobody else touches it meanwhile.
+/// `buffer` has room for so many elements of `private`, is aligned for them, and nobody else
+/// touches it meanwhile.
 pub(super) unsafe fn fill(buffer: *mut u8, elements: u64, private: &PrivateCall) {
     let elements = usize::try_from(elements).unwrap_or(0);
     let bits = private.identity;

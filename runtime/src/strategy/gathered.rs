@@ -11,19 +11,22 @@ const WORTH_A_LOOK: u64 = 1 << 17;
 /// Smaller arrays are near.
 const FAR_BYTES: u64 = 512 << 10;
 
-/// The look is at so many keys that follow each other, enough to see whether those of a lattice, which go to several lines by turns, follow
-/// each other at each of them, in so many places at equal distances.
+/// The look is at so many keys that follow each other, enough to see whether those of a lattice,
+/// which go to several lines by turns, follow each other at each of them, in so many places at
+/// equal distances.
 const PLACES: u64 = 4;
 const KEYS: u64 = 512;
 
-/// Of a row, the lines behind the first are fetched in advance, in part: so many are waited for as long as for one.
+/// Of a row, the lines behind the first are fetched in advance, in part: so many are waited for as
+/// long as for one.
 const ROW_LINES: u64 = 2;
 
-/// Of keys of which more wait for a line than not, the next ones go anywhere. Where they do not, what they lead to is near what others have led
-/// to not long before.
+/// Of keys of which more wait for a line than not, the next ones go anywhere. Where they do not,
+/// what they lead to is near what others have led to not long before.
 const ANYWHERE: f64 = 0.5;
 
-/// Lines of memory that a forall waits for when it reads what keys choose. They depend on these and on sizes alone, never on the machine.
+/// Lines of memory that a forall waits for when it reads what keys choose. They depend on these and
+/// on sizes alone, never on the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gathered {
     /// About how many.
@@ -64,8 +67,9 @@ impl Gathered {
         })
     }
 
-    /// How many simple updates take as long, with outputs of `bytes` beside what is read, by the usual costs: this settles how updates are
-    /// grouped, so it is the same on all machines, and no logarithm is asked for that may be rounded in one way or the other.
+    /// How many simple updates take as long, with outputs of `bytes` beside what is read, by the
+    /// usual costs: this settles how updates are grouped, so it is the same on all machines, and no
+    /// logarithm is asked for that may be rounded in one way or the other.
     pub(super) fn updates(&self, bytes: u64) -> u64 {
         let usual = Calibration::default();
         let sizes = self.bytes.saturating_add(bytes) / (Caches::USUAL.second / 4);
@@ -88,7 +92,8 @@ unsafe fn keys(read: &GatherCall) -> Vec<Vec<u32>> {
         let at = read
             .keys
             .wrapping_add(number as usize * read.key_bytes as usize);
-        // SAFETY: the number is below how many there are, and elements of an array lie at multiples of their size.
+        // SAFETY: the number is below how many there are, and elements of an array lie at multiples
+        // of their size.
         unsafe {
             match read.key_bytes {
                 1 => u32::from(at.read()),

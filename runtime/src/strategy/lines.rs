@@ -45,7 +45,8 @@ impl Column {
     }
 }
 
-/// A line for each range, with a column of keys or without, and one of values for each buffer that is merged together.
+/// A line for each range, with a column of keys or without, and one of values for each buffer that
+/// is merged together.
 pub(super) struct Lines<'s> {
     places: Vec<u32>,
     /// That of keys, if there is one, and behind it those of values.
@@ -56,7 +57,8 @@ pub(super) struct Lines<'s> {
 }
 
 impl<'s> Lines<'s> {
-    /// Empty lines, `count` of them, for values of so many bytes for each buffer; `has_keys` says whether updates have keys.
+    /// Empty lines, `count` of them, for values of so many bytes for each buffer; `has_keys` says
+    /// whether updates have keys.
     ///
     /// # Errors
     /// [`Failure::OverBudget`].

@@ -10,7 +10,8 @@ use crate::settings::{Body, Choice, Settings};
 /// A look at keys, and the choice among strategies, take as long as some hundreds of statements.
 const LITTLE: u64 = 1 << 10;
 
-/// So many updates a forall may make in order without being handed to the runtime, which would do nothing else.
+/// So many updates a forall may make in order without being handed to the runtime, which would do
+/// nothing else.
 pub(crate) fn most_in_order(settings: &Settings) -> i64 {
     match (&settings.strategy, settings.body) {
         (Choice::Auto, Body::Auto) => LITTLE.cast_signed(),

@@ -17,7 +17,8 @@ pub(super) fn can_look(shape: &Shape) -> bool {
     shape.has_bodies && shape.is_pure
 }
 
-/// Where the updates of a part go, for each of the targets that are updated together with the number of those.
+/// Where the updates of a part go, for each of the targets that are updated together with the
+/// number of those.
 pub(super) type Seen = SmallVec<[(Bounds, usize); 2]>;
 
 /// Whether there may be an element that both update.
@@ -47,7 +48,8 @@ pub(super) unsafe fn look(job: &Job<'_>, parts: usize) -> Result<Looked, Failure
     unsafe { look_by(job, parts, BodyShape::Bounds) }
 }
 
-/// Whether the body in the shape [`BodyShape::Scan`] understands the loop, so that a look at all updates takes next to nothing.
+/// Whether the body in the shape [`BodyShape::Scan`] understands the loop, so that a look at all
+/// updates takes next to nothing.
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
@@ -74,8 +76,8 @@ pub(super) unsafe fn check(job: &Job<'_>) -> Result<(), Failure> {
     unsafe { look_by(job, job.shape.parts(), BodyShape::Check) }.map(|_| ())
 }
 
-/// Whether scans by the body in the shape [`BodyShape::Scan`] tell that no iteration fails. It is over as soon as one of them cannot tell:
-/// what conditions guard, for one, it does not know.
+/// Whether scans by the body in the shape [`BodyShape::Scan`] tell that no iteration fails. It is
+/// over as soon as one of them cannot tell: what conditions guard, for one, it does not know.
 ///
 /// # Errors
 /// That of a stop.
@@ -104,8 +106,8 @@ pub(super) unsafe fn check_by_scan(job: &Job<'_>) -> Result<bool, Failure> {
 /// To make a body that looks at many iterations at once takes as long as to check so many of them.
 const WORTH_A_SCAN: u64 = 1 << 18;
 
-/// Runs all iterations in `parts` parts without their updates: by the body in the shape [`BodyShape::Scan`], and those of which it cannot
-/// tell by the one in the shape `by`.
+/// Runs all iterations in `parts` parts without their updates: by the body in the shape
+/// [`BodyShape::Scan`], and those of which it cannot tell by the one in the shape `by`.
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
@@ -172,8 +174,9 @@ fn table(seen: &mut Seen) -> SmallVec<[*mut u8; 8]> {
     table
 }
 
-/// Runs all iterations in `parts` parts without their updates, notes where those go, and counts them. `None` as soon as updates of a part
-/// fall back: then neither failures nor counts are those of the whole loop.
+/// Runs all iterations in `parts` parts without their updates, notes where those go, and counts
+/// them. `None` as soon as updates of a part fall back: then neither failures nor counts are those
+/// of the whole loop.
 ///
 /// # Errors
 /// The failure of an iteration.

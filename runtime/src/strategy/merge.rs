@@ -4,8 +4,8 @@ use crate::abi::{MergeFn, PAGE, PrivateCall};
 use smallvec::SmallVec;
 use std::ptr;
 
-/// How many bytes of the target are merged at a time. With the same bytes of eight parts they stay in the first cache, so that every
-/// level of the tree but the first finds its operands there.
+/// How many bytes of the target are merged at a time. With the same bytes of eight parts they stay
+/// in the first cache, so that every level of the tree but the first finds its operands there.
 const BLOCK: usize = PAGE as usize;
 
 /// Room for a block, aligned as merge functions want it.
@@ -18,7 +18,8 @@ const BLOCKS_PER_PIECE: usize = 16;
 /// One address for each buffer that is merged together with the others.
 pub(super) type Addresses = SmallVec<[*mut u8; 4]>;
 
-/// The private buffers that belong to one target, or to several that are merged together: `parts` of each, `stride` bytes apart.
+/// The private buffers that belong to one target, or to several that are merged together: `parts`
+/// of each, `stride` bytes apart.
 #[derive(Clone, Debug)]
 pub(super) struct Column<'p> {
     /// At least one.
@@ -65,7 +66,8 @@ impl Filled {
     }
 }
 
-// SAFETY: whoever makes a column vouches for its memory on any thread; `merge_piece` touches disjoint elements for different pieces.
+// SAFETY: whoever makes a column vouches for its memory on any thread; `merge_piece` touches
+// disjoint elements for different pieces.
 unsafe impl Sync for Column<'_> {}
 
 impl Column<'_> {
@@ -86,8 +88,8 @@ impl Column<'_> {
     /// Merges all parts into the targets, for the elements of piece `number`.
     ///
     /// # Safety
-    /// The targets and the buffers of all parts are valid for reads and writes, do not overlap, and nobody else touches the
-    /// elements of this piece meanwhile.
+    /// The targets and the buffers of all parts are valid for reads and writes, do not overlap, and
+    /// nobody else touches the elements of this piece meanwhile.
     pub(super) unsafe fn merge_piece(&self, number: usize) {
         let per_block = elements_per_block(self.privates);
         let start = self.elements_per_piece() * number as u64;
@@ -105,8 +107,8 @@ impl Column<'_> {
         }
     }
 
-    /// The tree for `elements` elements from `start`: neighbours first, then neighbouring pairs, and so on; the targets last, which
-    /// so are read and written once.
+    /// The tree for `elements` elements from `start`: neighbours first, then neighbouring pairs,
+    /// and so on; the targets last, which so are read and written once.
     ///
     /// # Safety
     /// That of [`merge_piece`](Self::merge_piece).
@@ -157,11 +159,12 @@ impl Column<'_> {
         start * u64::from(width) / PAGE
     }
 
-    /// Merges `part` into the elements from `start` of the targets. Where those of a target do not follow each other, by way of
-    /// a copy in which they do, since that is what is merged into.
+    /// Merges `part` into the elements from `start` of the targets. Where those of a target do not
+    /// follow each other, by way of a copy in which they do, since that is what is merged into.
     ///
     /// # Safety
-    /// That of [`merge_piece`](Self::merge_piece), for these elements; they fill no more than a block.
+    /// That of [`merge_piece`](Self::merge_piece), for these elements; they fill no more than a
+    /// block.
     unsafe fn merge_into_targets(&self, part: usize, start: u64, elements: u64) {
         let mut copies: SmallVec<[Block; 2]> = SmallVec::new();
         let apart = self.privates.iter().filter(|it| lies_apart(it));
@@ -327,8 +330,8 @@ mod tests {
             filled: None,
         };
         for piece in 0..column.pieces() {
-            // SAFETY: the first target has three numbers for each element, of which the second is merged into; both parts have as
-            // many elements, the second one with room behind them.
+            // SAFETY: the first target has three numbers for each element, of which the second is
+            // merged into; both parts have as many elements, the second one with room behind them.
             unsafe { column.merge_piece(piece) };
         }
         for (position, (after, before)) in target.iter().zip(&before).enumerate() {

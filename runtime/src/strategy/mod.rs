@@ -57,15 +57,17 @@ use std::time::Duration;
 ///
 /// # Laws
 /// For every forall that it does not [refuse](Self::refusal):
-/// * every iteration runs exactly once, with private buffers that hold the identity, or, unless [`Shape::is_separate`], the targets
-///   themselves, or what iterations before it in the same group have left; iterations of a group follow each other unless [`Shape::commutes`];
-/// * every target ends as some grouping of `target ∘ p0 ∘ p1 ∘ …`, where `pk` is what iteration `k` contributes; operands are
-///   exchanged only if [`Shape::commutes`];
-/// * unless [`Shape::is_free`], grouping and order are a function of the sizes in the [`Shape`] and of where updates go, never of the
-///   number of threads, of time, or of memory;
-/// * on a failure the first one in the order of the iterations is returned, and the targets are as they were, except in a guarded
-///   forall;
-/// * it holds memory through its session only, and ends soon after the stop token asks for it where that can be made good.
+/// * every iteration runs exactly once, with private buffers that hold the identity, or, unless
+///   [`Shape::is_separate`], the targets themselves, or what iterations before it in the same group
+///   have left; iterations of a group follow each other unless [`Shape::commutes`];
+/// * every target ends as some grouping of `target ∘ p0 ∘ p1 ∘ …`, where `pk` is what iteration `k`
+///   contributes; operands are exchanged only if [`Shape::commutes`];
+/// * unless [`Shape::is_free`], grouping and order are a function of the sizes in the [`Shape`] and
+///   of where updates go, never of the number of threads, of time, or of memory;
+/// * on a failure the first one in the order of the iterations is returned, and the targets are as
+///   they were, except in a guarded forall;
+/// * it holds memory through its session only, and ends soon after the stop token asks for it where
+///   that can be made good.
 pub trait Strategy: fmt::Debug + Sync {
     /// The name in schedules, on the command line and in records.
     fn name(&self) -> &'static str;
@@ -73,7 +75,8 @@ pub trait Strategy: fmt::Debug + Sync {
     /// Why it may not run a forall of this shape, if so.
     fn refusal(&self, shape: &Shape) -> Option<Refusal>;
 
-    /// The body that it runs where updates of a forall of this shape are to be combined as `body` says, which it may have no use for.
+    /// The body that it runs where updates of a forall of this shape are to be combined as `body`
+    /// says, which it may have no use for.
     fn body_shape(&self, body: Body, shape: &Shape) -> BodyShape;
 
     /// Runs the forall.
@@ -122,7 +125,8 @@ pub struct Job<'j> {
     planning: Option<Planning<'j>>,
     /// How updates are to be combined, where the strategy leaves that open; never [`Body::Auto`].
     body: Body,
-    /// Whether the strategy was taken since updates go to a few elements, so that it is to give up where they do not.
+    /// Whether the strategy was taken since updates go to a few elements, so that it is to give up
+    /// where they do not.
     is_few: bool,
     /// What was seen of the keys.
     sample: Option<Sample>,
@@ -165,7 +169,8 @@ impl<'j> Job<'j> {
             .body(self.forall, strategy.body_shape(self.body, &self.shape))
     }
 
-    /// The tasks of the loop, which `body` runs; they may be stopped where the loop cannot fail, or somebody wants that.
+    /// The tasks of the loop, which `body` runs; they may be stopped where the loop cannot fail, or
+    /// somebody wants that.
     fn chunks(&self, body: ChunkFn) -> Chunks<'j> {
         let may_stop = self.forall.guarded == 0 || self.session.may_stop();
         Chunks::new(self.session, self.call, self.forall, may_stop).with_body(body)
@@ -312,10 +317,11 @@ unsafe fn run_as(Decision { strategy, why }: Decision, job: &mut Job<'_>) -> Res
     unsafe { strategy.run(job) }
 }
 
-/// What may run where `decision` came to `failure` for want of memory. Such strategies write nothing before all updates are sorted, or all
-/// copies filled, and `auto` takes them for loops that do nothing else, so that another one can begin anew. Where the order of combination
-/// decides bits it does not depend on memory: then there is another one only for what keeps that order, or for keys that are not what
-/// they seemed.
+/// What may run where `decision` came to `failure` for want of memory. Such strategies write
+/// nothing before all updates are sorted, or all copies filled, and `auto` takes them for loops
+/// that do nothing else, so that another one can begin anew. Where the order of combination decides
+/// bits it does not depend on memory: then there is another one only for what keeps that order, or
+/// for keys that are not what they seemed.
 fn instead(
     decision: Decision,
     failure: &Failure,
@@ -370,7 +376,8 @@ fn asked(
     }
 }
 
-/// Whether what is known of earlier runs can count: most foralls are too small for that, and are not held up by the question.
+/// Whether what is known of earlier runs can count: most foralls are too small for that, and are
+/// not held up by the question.
 fn may_plan(asked: Option<&'static dyn Strategy>, costs: &Costs) -> bool {
     match asked {
         Some(strategy) => strategy.name() == planned::NAME,

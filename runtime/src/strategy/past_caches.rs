@@ -3,8 +3,8 @@
 /// Copies `bytes` bytes, a multiple of 16 for speed, to where they are not read soon.
 ///
 /// # Safety
-/// `source` is valid for reads and `sink` for writes of so many bytes; they do not overlap. Before another thread reads them the
-/// caller calls [`end_of_copies`] on this one.
+/// `source` is valid for reads and `sink` for writes of so many bytes; they do not overlap. Before
+/// another thread reads them the caller calls [`end_of_copies`] on this one.
 #[inline]
 pub(super) unsafe fn copy_past_caches(source: *const u8, sink: *mut u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -15,7 +15,8 @@ pub(super) unsafe fn copy_past_caches(source: *const u8, sink: *mut u8, bytes: u
         use std::arch::x86_64::{__m128i, _mm_load_si128, _mm_stream_si128};
         let (source, sink) = (source.cast::<__m128i>(), sink.cast::<__m128i>());
         for number in 0..bytes / 16 {
-            // SAFETY: every x86-64 processor has these; the caller vouches for the memory, whose alignment was looked at.
+            // SAFETY: every x86-64 processor has these; the caller vouches for the memory, whose
+            // alignment was looked at.
             unsafe { _mm_stream_si128(sink.add(number), _mm_load_si128(source.add(number))) };
         }
         return;

@@ -17,8 +17,8 @@ use std::time::Instant;
 
 pub(super) const NAME: &str = "planned";
 
-/// As `binned`, for updates of which it is known where they go: their keys are sorted once, and only values are sorted whenever the loop
-/// runs again.
+/// As `binned`, for updates of which it is known where they go: their keys are sorted once, and
+/// only values are sorted whenever the loop runs again.
 #[derive(Debug)]
 pub(super) struct Planned;
 
@@ -57,7 +57,8 @@ impl Strategy for Planned {
         team.for_each(parts, &|number| {
             if chunks.is_wanted(number) {
                 let iterations = part(count, parts, number);
-                // SAFETY: whoever called `run_forall` vouches for the body; each part has places of its own.
+                // SAFETY: whoever called `run_forall` vouches for the body; each part has places of
+                // its own.
                 let moved = unsafe { move_values(&columns, &chunks, number, iterations) };
                 chunks.settle(number, moved);
             }
@@ -65,8 +66,9 @@ impl Strategy for Planned {
         chunks.finish(job.call)?;
         let ran = Instant::now();
         for column in &columns {
-            // SAFETY: the caller vouches for the targets; different ranges have no element in common, and all keys, counted
-            // from where the targets of a range begin, are elements of it, since generated code had checked them when they were sorted.
+            // SAFETY: the caller vouches for the targets; different ranges have no element in
+            // common, and all keys, counted from where the targets of a range begin, are elements
+            // of it, since generated code had checked them when they were sorted.
             let apply = |range| unsafe { column.apply(range) };
             team.for_each(column.routes.ranges.count, &|range| {
                 job.session.seen(Phase::Merge, || apply(range));
@@ -105,13 +107,15 @@ struct Column<'c, 's> {
     routes: &'c ColumnRoutes,
     privates: &'c [PrivateCall],
     apply: ApplyFn,
-    /// For each buffer the values of all updates, those of one part behind those of another, each part sorted.
+    /// For each buffer the values of all updates, those of one part behind those of another, each
+    /// part sorted.
     values: SmallVec<[Loan<'s>; 2]>,
     /// Where the values of each part begin.
     starts: Vec<usize>,
 }
 
-// SAFETY: the pointers in `privates` and the loans are only handed on; `move_values` and `apply` ask their callers to keep tasks apart.
+// SAFETY: the pointers in `privates` and the loans are only handed on; `move_values` and `apply`
+// ask their callers to keep tasks apart.
 unsafe impl Sync for Column<'_, '_> {}
 
 impl<'c, 's> Column<'c, 's> {
@@ -154,7 +158,8 @@ impl<'c, 's> Column<'c, 's> {
     /// Applies the updates of range `number`.
     ///
     /// # Safety
-    /// Nobody else touches the elements of this range meanwhile, all keys are of its elements, and all values are there.
+    /// Nobody else touches the elements of this range meanwhile, all keys are of its elements, and
+    /// all values are there.
     unsafe fn apply(&self, number: usize) {
         let ranges = &self.routes.ranges;
         let held = ranges.targets(self.privates, number);
@@ -168,13 +173,15 @@ impl<'c, 's> Column<'c, 's> {
     }
 }
 
-/// Runs `iterations`, which are part `number`, and sorts the values of their updates. Failures of the body are left with the chunks.
+/// Runs `iterations`, which are part `number`, and sorts the values of their updates. Failures of
+/// the body are left with the chunks.
 ///
 /// # Errors
 /// For want of memory.
 ///
 /// # Safety
-/// The body of `chunks` is one that sorts values for these columns; no other task has the same part.
+/// The body of `chunks` is one that sorts values for these columns; no other task has the same
+/// part.
 unsafe fn move_values(
     columns: &[Column<'_, '_>],
     chunks: &Chunks<'_>,
@@ -222,8 +229,8 @@ impl<'c, 's> Mover<'c, 's> {
         let place = self.next[range];
         for (lines, values) in self.lines.columns.iter().zip(&self.values) {
             let sink = values.wrapping_add(place * lines.width);
-            // SAFETY: lines begin at multiples of their length, and so do the updates of ranges when they are sorted, of which there are no
-            // more than the plan has foreseen.
+            // SAFETY: lines begin at multiples of their length, and so do the updates of ranges
+            // when they are sorted, of which there are no more than the plan has foreseen.
             unsafe { copy_past_caches(lines.line(range), sink, LINE * lines.width) };
         }
         self.next[range] = place + LINE;
@@ -330,7 +337,8 @@ mod tests {
     #[test]
     fn a_loop_that_runs_again_gets_a_plan_by_itself() {
         let mut case = Scatter::new(1_200_000, 3_000_000).with_sums(3_000_000);
-        // The first run cannot know; that it takes as long as all others together is out of the question.
+        // The first run cannot know; that it takes as long as all others together is out of the
+        // question.
         case.repeat = 8;
         let mut expected = case.clone();
         for _ in 0..case.repeat {
@@ -368,7 +376,8 @@ mod tests {
             stop: Some(token),
             ..settings
         };
-        // Of two threads one could be done with everything else before the other comes to the iteration that asks for the stop.
+        // Of two threads one could be done with everything else before the other comes to the
+        // iteration that asks for the stop.
         assert_eq!(case.run(&runtime(1), &settings), Err(Failure::Stopped));
         assert_eq!(case.sums, before);
     }

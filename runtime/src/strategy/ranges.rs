@@ -3,17 +3,19 @@
 use crate::abi::{KEY_BITS, PrivateCall};
 use smallvec::SmallVec;
 
-/// A range of elements has at most so many bytes where that makes no more than [`MANY_RANGES`], so that half of the second cache is
-/// left to the updates that are applied to it.
+/// A range of elements has at most so many bytes where that makes no more than [`MANY_RANGES`], so
+/// that half of the second cache is left to the updates that are applied to it.
 const RANGE_BYTES: u64 = 256 << 10;
 
-/// With more ranges, the lines in which updates are gathered leave the first cache for good, and the second one in the end.
+/// With more ranges, the lines in which updates are gathered leave the first cache for good, and
+/// the second one in the end.
 const MANY_RANGES: u64 = 512;
 
 /// At least so many ranges for each thread, to even out slow ones.
 const LEAST_PER_THREAD: u64 = 8;
 
-/// How the elements of the buffers that are merged together are divided into ranges of equal size, a power of two up to `2^KEY_BITS`.
+/// How the elements of the buffers that are merged together are divided into ranges of equal size,
+/// a power of two up to `2^KEY_BITS`.
 #[derive(Clone, Debug)]
 pub(super) struct Ranges {
     pub(super) shift: u32,
@@ -51,8 +53,8 @@ impl Ranges {
         (u64::from(key) >> self.shift) as usize
     }
 
-    /// What keys of updates of range `number` count from in the target of each of `privates`: an element whose number has zeros for
-    /// its lowest [`KEY_BITS`].
+    /// What keys of updates of range `number` count from in the target of each of `privates`: an
+    /// element whose number has zeros for its lowest [`KEY_BITS`].
     pub(super) fn targets(
         &self,
         privates: &[PrivateCall],

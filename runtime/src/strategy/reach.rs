@@ -52,8 +52,8 @@ impl<'b, 's> Reach<'b, 's> {
         })
     }
 
-    /// What a body in the shape [`BodyShape::Paged`](crate::abi::BodyShape::Paged) is handed. It is [`Self`] that this is the
-    /// address of.
+    /// What a body in the shape [`BodyShape::Paged`](crate::abi::BodyShape::Paged) is handed. It is
+    /// [`Self`] that this is the address of.
     pub(super) fn address(&mut self) -> *mut u8 {
         std::ptr::from_mut(self).cast()
     }
@@ -95,19 +95,21 @@ impl<'b, 's> Reach<'b, 's> {
             let width = width(private);
             self.loan.touch(count * width, self.budget)?;
             let place = buffer.wrapping_add((start * width) as usize);
-            // SAFETY: the buffer has room for all elements of its target; the caller vouches for the rest.
+            // SAFETY: the buffer has room for all elements of its target; the caller vouches for
+            // the rest.
             unsafe { fill(place, count, private) };
         }
         Ok(())
     }
 }
 
-/// What generated code calls before it touches elements in pages that are not filled: see [`ReachFn`](crate::abi::ReachFn).
+/// What generated code calls before it touches elements in pages that are not filled: see
+/// [`ReachFn`](crate::abi::ReachFn).
 ///
 /// # Safety
 /// * `call` is the state that a strategy handed to the generated function that calls this.
-/// * `pages` is what a strategy handed to that function, and what lies in `bytes` bytes from `at` bytes behind the address of its first
-///   buffer are elements of it.
+/// * `pages` is what a strategy handed to that function, and what lies in `bytes` bytes from `at`
+///   bytes behind the address of its first buffer are elements of it.
 #[unsafe(export_name = "strew_reach_elements")]
 pub unsafe extern "C" fn reach_elements(
     call: *mut Call,

@@ -30,9 +30,11 @@ pub(super) struct ColumnRoutes {
 /// Where the updates of some consecutive iterations go.
 #[derive(Debug, Default)]
 pub(super) struct PartRoutes {
-    /// For each update, in order, the range that it belongs to; behind them all a number that no range has.
+    /// For each update, in order, the range that it belongs to; behind them all a number that no
+    /// range has.
     pub(super) sequence: Vec<u16>,
-    /// For each range where its updates begin when they are sorted, a multiple of [`LINE`], and behind them where they end.
+    /// For each range where its updates begin when they are sorted, a multiple of [`LINE`], and
+    /// behind them where they end.
     pub(super) starts: Vec<usize>,
     /// For each range how many there are.
     pub(super) counts: Vec<usize>,
@@ -86,7 +88,8 @@ pub(super) unsafe fn find(job: &Job<'_>) -> Result<Routes, Failure> {
     Ok(Routes { columns })
 }
 
-/// Runs `iterations`, which are chunk `number`, for their keys alone. Failures of the body are left with the chunks.
+/// Runs `iterations`, which are chunk `number`, for their keys alone. Failures of the body are left
+/// with the chunks.
 ///
 /// # Errors
 /// For want of memory.

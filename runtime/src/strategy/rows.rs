@@ -5,12 +5,14 @@ use crate::failure::{Failure, Refusal};
 use crate::settings::Body;
 use std::time::Instant;
 
-/// All iterations in order on every thread, each of which updates rows of its own, the targets as private buffers: the bits of the
-/// serial loop, for loops that update whole rows. It is the owner-computes rule of distributed arrays.
+/// All iterations in order on every thread, each of which updates rows of its own, the targets as
+/// private buffers: the bits of the serial loop, for loops that update whole rows. It is the
+/// owner-computes rule of distributed arrays.
 #[derive(Debug)]
 pub(super) struct Rows;
 
-/// Rows that follow each other in so many bytes have one owner: threads that write to one line wait for each other.
+/// Rows that follow each other in so many bytes have one owner: threads that write to one line wait
+/// for each other.
 const BLOCK_BYTES: u64 = 4 << 10;
 
 impl Strategy for Rows {
@@ -36,7 +38,8 @@ impl Strategy for Rows {
         let table = |owner| Table::new(job, &[owner, owners as usize, shift as usize]);
         let tables = (0..owners as usize).map(table).collect();
         let body = job.body(self)?;
-        // SAFETY: the caller vouches for the forall; different owners update different rows of the targets.
+        // SAFETY: the caller vouches for the forall; different owners update different rows of the
+        // targets.
         unsafe { run_for_each(job, body, tables, start) }
     }
 }

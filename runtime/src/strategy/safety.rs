@@ -13,35 +13,41 @@ use crate::snapshot::Snapshot;
 pub(super) enum Safety<'r> {
     /// What it may change was copied, or somebody else did that.
     Copied(Snapshot<'r>),
-    /// None of its iterations fails, as was found or as follows from what they do; and it is not stopped.
+    /// None of its iterations fails, as was found or as follows from what they do; and it is not
+    /// stopped.
     Whole,
 }
 
-/// To copy so many bytes, with what it takes to get them into the caches and out again, takes about as long as to check one iteration where
-/// a scan of the keys does so for many at once.
+/// To copy so many bytes, with what it takes to get them into the caches and out again, takes about
+/// as long as to check one iteration where a scan of the keys does so for many at once.
 const BYTES_PER_SCANNED: u64 = 2;
 
-/// The same where iterations are checked one by one: in rows of two updates each took 4 ns, a byte of a copy 0.1 to 0.2.
+/// The same where iterations are checked one by one: in rows of two updates each took 4 ns, a byte
+/// of a copy 0.1 to 0.2.
 const BYTES_PER_CHECK: u64 = 16;
 
-/// A copy of one byte for so many statements takes next to nothing beside them, and lets the loop be stopped.
+/// A copy of one byte for so many statements takes next to nothing beside them, and lets the loop
+/// be stopped.
 const STATEMENTS_PER_BYTE: u64 = 4;
 
 /// A loop of more iterations than this is not checked: it could not be stopped.
 pub(super) const MOST_CHECKED: u64 = 1 << 28;
 
-/// Whether all iterations are checked before the first, since that takes less than a copy of what they may change, also one by one.
+/// Whether all iterations are checked before the first, since that takes less than a copy of what
+/// they may change, also one by one.
 pub(super) fn is_checked(shape: &Shape) -> bool {
     takes_less(shape, shape.statements(), BYTES_PER_CHECK)
 }
 
-/// Whether a loop none of whose iterations can fail goes without a copy, which it then cannot be stopped without, either.
+/// Whether a loop none of whose iterations can fail goes without a copy, which it then cannot be
+/// stopped without, either.
 fn saves_a_copy(shape: &Shape) -> bool {
     let is_short = shape.statements() <= MOST_CHECKED;
     shape.is_sure && is_short && shape.statements() / STATEMENTS_PER_BYTE < shape.bytes
 }
 
-/// Whether so many checks take less than a copy of what iterations may change, if a check takes as long as a copy of so many bytes.
+/// Whether so many checks take less than a copy of what iterations may change, if a check takes as
+/// long as a copy of so many bytes.
 fn takes_less(shape: &Shape, checks: u64, bytes_per_check: u64) -> bool {
     let is_short = shape.statements() <= MOST_CHECKED;
     checks < shape.bytes / bytes_per_check && is_short && can_look(shape)
@@ -73,7 +79,8 @@ impl<'r> Safety<'r> {
         snapshot.map(Self::Copied)
     }
 
-    /// Whether all iterations were found not to fail, where to find that out is cheaper than a copy.
+    /// Whether all iterations were found not to fail, where to find that out is cheaper than a
+    /// copy.
     ///
     /// # Errors
     /// The failure of an iteration.
@@ -90,7 +97,8 @@ impl<'r> Safety<'r> {
         unsafe { Ok(is_cheap && can_scan(job) && check_by_scan(job)?) }
     }
 
-    /// The tasks of the loop, which `body` runs; it may be left half done where that can be made good.
+    /// The tasks of the loop, which `body` runs; it may be left half done where that can be made
+    /// good.
     pub(super) fn chunks(&self, job: &Job<'r>, body: ChunkFn) -> Chunks<'r> {
         let chunks = job.chunks(body);
         match self {

@@ -9,10 +9,12 @@ use crate::stream::{self, Sink};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 
-/// From so many iterations the look costs next to nothing, the making of the body that it needs included.
+/// From so many iterations the look costs next to nothing, the making of the body that it needs
+/// included.
 const WORTH_A_LOOK: u64 = 1 << 20;
 
-/// The look is at the first updates of so many iterations of the forall, which lie at equal distances.
+/// The look is at the first updates of so many iterations of the forall, which lie at equal
+/// distances.
 const PLACES: u64 = 8;
 
 /// So many of them at each place.
@@ -21,15 +23,16 @@ const KEYS: u64 = 256;
 /// The share of repeated elements from which a register for them pays.
 const REPEATED: f64 = 0.75;
 
-/// The share of unforeseen ends up to which it does: each of them takes as long as some ten updates that do not wait. Of sorted floats that
-/// go to 4, 8, 16 and 32 elements a key in the mean, a register makes 8 Mi in 18, 12, 10 and 8 ms, and memory in 5, 5, 12 and 16.
+/// The share of unforeseen ends up to which it does: each of them takes as long as some ten updates
+/// that do not wait. Of sorted floats that go to 4, 8, 16 and 32 elements a key in the mean, a
+/// register makes 8 Mi in 18, 12, 10 and 8 ms, and memory in 5, 5, 12 and 16.
 const UNFORESEEN: f64 = 1.0 / 16.0;
 
 /// That up to which several registers pay, which take longer to begin with another element.
 const UNFORESEEN_LONG: f64 = 1.0 / 32.0;
 
-/// That from which several registers for them pay: before, what it takes to begin with another element weighs as much as what an update
-/// saves.
+/// That from which several registers for them pay: before, what it takes to begin with another
+/// element weighs as much as what an update saves.
 const LONG: f64 = 0.9;
 
 /// Updates are near each other when all of a place go to one part out of so many.
@@ -38,7 +41,8 @@ const LOCAL: u64 = 8;
 /// An element is hot when it gets one of so many updates.
 const HOT: usize = 20;
 
-/// Of updates that go to more elements by turns, few wait for each other: to four, one thread makes them as fast as to any number.
+/// Of updates that go to more elements by turns, few wait for each other: to four, one thread makes
+/// them as fast as to any number.
 const FEW: u64 = 2;
 
 /// A line this near behind one that is used is fetched in advance, mostly.
@@ -47,39 +51,45 @@ const NEXT: u64 = 4;
 /// Lines follow each other in up to so many places by turns.
 const STREAMS: usize = 4;
 
-/// Processors notice that lines follow each other, and fetch the next ones, where there are as many: rows of a few lines end before.
+/// Processors notice that lines follow each other, and fetch the next ones, where there are as
+/// many: rows of a few lines end before.
 const FORESEEN_FROM: usize = 16;
 
 /// Of the lines that they fetch in advance, one out of so many is waited for all the same.
 const FORESEEN: usize = 8;
 
-/// What was seen of the keys of the largest private buffer: beside a histogram, a total says nothing of where updates go. It depends on the
-/// keys, on the sizes of the buffers and on the number of iterations of the forall, never on the machine.
+/// What was seen of the keys of the largest private buffer: beside a histogram, a total says
+/// nothing of where updates go. It depends on the keys, on the sizes of the buffers and on the
+/// number of iterations of the forall, never on the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// How many updates were looked at.
     pub updates: u64,
-    /// Whether those of the other buffers go to the element of the one before, too, mostly: a body keeps elements of all buffers in registers, or
-    /// of none.
+    /// Whether those of the other buffers go to the element of the one before, too, mostly: a body
+    /// keeps elements of all buffers in registers, or of none.
     pub others_repeat: bool,
     /// The share of them that go to the element of the one before.
     pub repeated: f64,
-    /// The share of them that go to another element than the one before where it is not foreseen: not after as many as the time before.
+    /// The share of them that go to another element than the one before where it is not foreseen:
+    /// not after as many as the time before.
     pub unforeseen: f64,
-    /// How many cache lines have to be waited for, for each update: all that the elements lie in, those that follow others in part.
+    /// How many cache lines have to be waited for, for each update: all that the elements lie in,
+    /// those that follow others in part.
     pub scattered: f64,
-    /// The share of them that leave the cache lines around those before for others, to which no updates at other places go.
+    /// The share of them that leave the cache lines around those before for others, to which no
+    /// updates at other places go.
     pub leaps: f64,
     /// At each place the updates go to so many elements that follow each other, or fewer.
     pub span: u64,
-    /// All of them go to so many elements that follow each other, or fewer; to all where keys only rise at a place, or only fall,
-    /// since nobody knows how far they go.
+    /// All of them go to so many elements that follow each other, or fewer; to all where keys only
+    /// rise at a place, or only fall, since nobody knows how far they go.
     pub reach: u64,
     /// To how many elements all of them go.
     pub elements: u64,
     /// Whether some elements get far more of them than others.
     pub is_skewed: bool,
-    /// Whether they go through the elements from one end to the other, at each place further than at the one before.
+    /// Whether they go through the elements from one end to the other, at each place further than
+    /// at the one before.
     pub rises: bool,
     /// Whether the middles of the places rise, or fall, whatever the order at each of them.
     pub advances: bool,
@@ -117,8 +127,9 @@ impl Sample {
         })
     }
 
-    /// Whether to keep the element that was updated last in a register: it is worth more than jumps that are hard to foretell. Where
-    /// other elements come next, some of those before wait for memory at once; where some come again and again, they wait for each other.
+    /// Whether to keep the element that was updated last in a register: it is worth more than jumps
+    /// that are hard to foretell. Where other elements come next, some of those before wait for
+    /// memory at once; where some come again and again, they wait for each other.
     pub fn keeps_a_register(&self) -> bool {
         let repeats = self.repeated > REPEATED && (self.is_skewed || self.unforeseen <= UNFORESEEN);
         repeats && self.others_repeat
@@ -134,7 +145,8 @@ impl Sample {
         self.unforeseen <= UNFORESEEN_LONG
     }
 
-    /// Whether they go to so few elements, wherever these are, that most of them wait for one before.
+    /// Whether they go to so few elements, wherever these are, that most of them wait for one
+    /// before.
     pub fn are_few(&self) -> bool {
         self.elements <= FEW && FEW < self.updates
     }
@@ -168,11 +180,12 @@ impl Sample {
     }
 }
 
-/// The keys of the first updates from iteration `first` on, for each group of buffers that are merged together; number `largest` decides when it
-/// is enough.
+/// The keys of the first updates from iteration `first` on, for each group of buffers that are
+/// merged together; number `largest` decides when it is enough.
 ///
 /// # Safety
-/// That of [`run_forall`](crate::run_forall), for the job's forall; `body` is its body in the shape [`BodyShape::Emit`].
+/// That of [`run_forall`](crate::run_forall), for the job's forall; `body` is its body in the shape
+/// [`BodyShape::Emit`].
 unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, largest: usize, first: i64) -> Vec<Vec<u32>> {
     let parts: SmallVec<[usize; 4]> = job.together().map(<[PrivateCall]>::len).collect();
     let mut seen: Vec<_> = parts.iter().map(|_| Seen::default()).collect();
@@ -190,14 +203,16 @@ unsafe fn keys_from(job: &Job<'_>, body: ChunkFn, largest: usize, first: i64) ->
     seen.into_iter().map(|it| it.keys).collect()
 }
 
-/// The buffers with most elements that are merged together, the first of these: their number, and one of them.
+/// The buffers with most elements that are merged together, the first of these: their number, and
+/// one of them.
 fn largest<'j>(job: &Job<'j>) -> Option<(usize, &'j PrivateCall)> {
     let all = job.together().enumerate();
     let all = all.filter_map(|(number, together)| Some((number, together.first()?)));
     all.max_by_key(|(number, private)| (private.elements, Reverse(*number)))
 }
 
-/// Whether a register for the element before pays for updates with the keys at these places; those of which there are none do not matter.
+/// Whether a register for the element before pays for updates with the keys at these places; those
+/// of which there are none do not matter.
 fn repeat(places: &[Vec<u32>]) -> bool {
     let updates = places.iter().map(Vec::len).sum::<usize>() as f64;
     let all = |count: fn(&[u32]) -> usize| places.iter().map(|it| count(it)).sum::<usize>() as f64;
@@ -211,8 +226,8 @@ fn repeats(keys: &[u32]) -> usize {
         .count()
 }
 
-/// How often another key comes after a number of equal ones that is not the number of those before. How many there are of the first
-/// and of the last ones is not known.
+/// How often another key comes after a number of equal ones that is not the number of those before.
+/// How many there are of the first and of the last ones is not known.
 fn unforeseen(keys: &[u32]) -> usize {
     let runs: Vec<_> = keys.chunk_by(|a, b| a == b).map(<[u32]>::len).collect();
     let whole = runs.get(1..runs.len().saturating_sub(1)).unwrap_or(&[]);
@@ -231,7 +246,8 @@ struct Run {
     ends: usize,
 }
 
-/// The runs of `lines`, in the order of their first lines. `is_near` says of a line and of one before whether they are of one run.
+/// The runs of `lines`, in the order of their first lines. `is_near` says of a line and of one
+/// before whether they are of one run.
 fn runs(lines: &[Line], is_near: impl Fn(u64, u64) -> bool) -> Vec<Run> {
     let mut runs = Vec::<Run>::with_capacity(lines.len());
     let mut latest: [Option<(u64, usize)>; STREAMS] = [None; STREAMS];
@@ -257,7 +273,8 @@ fn runs(lines: &[Line], is_near: impl Fn(u64, u64) -> bool) -> Vec<Run> {
     runs
 }
 
-/// How many of `lines` have to be waited for: processors fetch the next in advance where many follow each other as they are needed.
+/// How many of `lines` have to be waited for: processors fetch the next in advance where many
+/// follow each other as they are needed.
 fn waited(lines: &[Line]) -> usize {
     let runs = runs(lines, |line, before| {
         (1..=NEXT).contains(&line.wrapping_sub(before))
@@ -273,8 +290,8 @@ pub(super) fn awaited_lines(lines: usize) -> usize {
     }
 }
 
-/// How often the keys of a place leave the lines around those before for good, for others that no key of another place leads to: what
-/// several places lead to stays in the caches.
+/// How often the keys of a place leave the lines around those before for good, for others that no
+/// key of another place leads to: what several places lead to stays in the caches.
 fn leaps(lines: &[Line]) -> usize {
     let runs = runs(lines, |line, before| line.abs_diff(before) <= NEXT);
     let first_end = runs.iter().map(|it| it.ends).min();
@@ -296,7 +313,8 @@ fn ends(keys: &[u32]) -> Option<(u32, u32)> {
     least.zip(keys.iter().copied().max())
 }
 
-/// From the least of all keys to the largest; all there may be where those of a place go on in one direction.
+/// From the least of all keys to the largest; all there may be where those of a place go on in one
+/// direction.
 fn reach(places: &[Vec<u32>], tally: &Tally<'_>) -> u64 {
     let goes_on = |keys: &Vec<u32>| is_one_way(keys) && keys.first() != keys.last();
     match places.iter().any(goes_on) {
@@ -320,8 +338,9 @@ fn is_one_way<T: PartialOrd>(numbers: &[T]) -> bool {
     numbers.is_sorted() || numbers.is_sorted_by(|a, b| a >= b)
 }
 
-/// Whether the middles of the places lie in their order, or in the opposite one, and further apart than the keys at any of them, which lie
-/// in `span` elements: those of keys that go through all elements again and again may rise by little.
+/// Whether the middles of the places lie in their order, or in the opposite one, and further apart
+/// than the keys at any of them, which lie in `span` elements: those of keys that go through all
+/// elements again and again may rise by little.
 fn advance(places: &[Vec<u32>], span: u64) -> bool {
     let ends = places.iter().filter_map(|it| ends(it));
     let middles: Vec<_> = ends.map(|(a, b)| u64::from(a).midpoint(b.into())).collect();
@@ -335,14 +354,16 @@ fn is_skewed(tally: &Tally<'_>, keys: usize) -> bool {
     tally.counts().any(|count| count * HOT > keys)
 }
 
-/// Where some elements come far more often than others, most lines that are new to some hundred keys are not new to the caches: of a
-/// Zipf distribution with exponents of 1.1, 1.2 and 1.5, 0.60, 0.32 and 0.11 of the keys lead to lines that none of the 256 before do,
-/// and 0.3, 0.1 and 0.002 to others than the 16 Ki that get most, which is about the square.
+/// Where some elements come far more often than others, most lines that are new to some hundred
+/// keys are not new to the caches: of a Zipf distribution with exponents of 1.1, 1.2 and 1.5, 0.60,
+/// 0.32 and 0.11 of the keys lead to lines that none of the 256 before do, and 0.3, 0.1 and 0.002
+/// to others than the 16 Ki that get most, which is about the square.
 pub(super) fn new_to_caches(share: f64) -> f64 {
     share * share
 }
 
-/// How many cache lines have to be waited for, for each of the keys at some places, of elements of so many bytes.
+/// How many cache lines have to be waited for, for each of the keys at some places, of elements of
+/// so many bytes.
 pub(super) fn waited_for(places: &[Vec<u32>], element_bytes: u64) -> f64 {
     let keys = places.iter().map(Vec::len).sum::<usize>();
     let tally = Tally::of(places);

@@ -9,7 +9,8 @@ use smallvec::SmallVec;
 
 pub(super) const NAME: &str = "serial";
 
-/// All iterations in order on the calling thread, the targets as private buffers: the bits of the serial loop.
+/// All iterations in order on the calling thread, the targets as private buffers: the bits of the
+/// serial loop.
 #[derive(Debug)]
 pub(super) struct Serial;
 
@@ -75,7 +76,8 @@ pub(super) fn targets(job: &Job<'_>) -> SmallVec<[*mut u8; 8]> {
 /// [`targets`] that tasks share.
 pub(super) struct Targets(SmallVec<[*mut u8; 8]>);
 
-// SAFETY: the pointers are only handed on, to bodies whose callers vouch that threads may run them on these at the same time.
+// SAFETY: the pointers are only handed on, to bodies whose callers vouch that threads may run them
+// on these at the same time.
 unsafe impl Sync for Targets {}
 
 impl Targets {

@@ -57,7 +57,8 @@ pub struct Shape {
     pub targets: u64,
     /// Whether updates have to be made in the order of the loop, in all modes.
     pub is_ordered: bool,
-    /// Whether the loop reads targets too, so that private buffers are good for it only where it reads no element that it updates.
+    /// Whether the loop reads targets too, so that private buffers are good for it only where it
+    /// reads no element that it updates.
     pub is_speculative: bool,
     /// Whether a look has shown that it reads none of the elements that it updates.
     pub is_apart: bool,
@@ -69,7 +70,8 @@ pub struct Shape {
 
 #[cfg(test)]
 impl Shape {
-    /// `count` iterations that make `trips` updates of `elements` sums of 8 bytes, with nothing in the way of any strategy.
+    /// `count` iterations that make `trips` updates of `elements` sums of 8 bytes, with nothing in
+    /// the way of any strategy.
     pub(crate) fn of_updates(count: u64, trips: u64, elements: u64) -> Self {
         Self {
             count,
@@ -167,7 +169,8 @@ impl Shape {
         self.row_columns.unwrap_or(1).max(1)
     }
 
-    /// In how many parts to run the iterations where any number is good: some for each thread, to even out slow ones.
+    /// In how many parts to run the iterations where any number is good: some for each thread, to
+    /// even out slow ones.
     pub(super) fn parts(&self) -> usize {
         let parts = self.threads.saturating_mul(PARTS_PER_THREAD);
         parts.min(usize::try_from(self.count).unwrap_or(usize::MAX))
@@ -179,8 +182,8 @@ impl Shape {
     }
 }
 
-/// Whether there is a body that makes updates, all elements have numbers of 32 bits and lie in fewer than 2¹⁶ ranges, and those of a
-/// target follow each other.
+/// Whether there is a body that makes updates, all elements have numbers of 32 bits and lie in
+/// fewer than 2¹⁶ ranges, and those of a target follow each other.
 fn can_emit(forall: &ForallCall, privates: &[PrivateCall]) -> bool {
     let most = u64::from(u16::MAX) << KEY_BITS;
     let numbered = |it: &PrivateCall| it.elements <= most && it.target_stride == it.run_bytes();

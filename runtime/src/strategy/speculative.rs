@@ -1,10 +1,11 @@
 //! Foralls whose bodies read what they update: they run at once where no element is both.
 //!
-//! First a body in the shape [`BodyShape::Marks`] marks what the loop reads, but for what conditions around all updates leave out. Then a
-//! strategy with copies runs one in the shape [`BodyShape::Unmarked`], which sees the targets as they were before the loop, and ends at the
-//! first update of an element with a mark.
-//! Nothing was merged then, and the loop runs in order. Whether it ends so depends on the elements alone: without an update that meets a
-//! mark, all that was read is what the loop in order would have read, and so are all elements that it goes to.
+//! First a body in the shape [`BodyShape::Marks`] marks what the loop reads, but for what
+//! conditions around all updates leave out. Then a strategy with copies runs one in the shape
+//! [`BodyShape::Unmarked`], which sees the targets as they were before the loop, and ends at the
+//! first update of an element with a mark. Nothing was merged then, and the loop runs in order.
+//! Whether it ends so depends on the elements alone: without an update that meets a mark, all that
+//! was read is what the loop in order would have read, and so are all elements that it goes to.
 //! Where nothing has a mark, a body in the shape [`BodyShape::Apart`] does not look for them.
 
 use super::{Decision, Job, Ran, Strategy, auto};
@@ -65,15 +66,16 @@ pub(super) unsafe fn decide(
     super::decide(None, &job.shape, around, || job.session.budget())
 }
 
-/// Whether the job, whose body reads targets, may run with private buffers: there is a body that looks after that, and nothing is known
-/// against it.
+/// Whether the job, whose body reads targets, may run with private buffers: there is a body that
+/// looks after that, and nothing is known against it.
 fn may_speculate(job: &Job<'_>) -> bool {
     job.shape.has_bodies && !job.session.has_met(job.forall)
 }
 
 /// The elements that a loop reads of its targets: a bit for each.
 struct Marks<'r> {
-    /// For the targets that are updated together the address of the first bit, null where they are not read.
+    /// For the targets that are updated together the address of the first bit, null where they are
+    /// not read.
     table: SmallVec<[*mut u8; 4]>,
     /// What they lie in, and how large it is.
     held: SmallVec<[(Loan<'r>, usize); 4]>,
@@ -83,14 +85,16 @@ impl<'r> Marks<'r> {
     /// Marks what the job's forall reads.
     ///
     /// # Errors
-    /// For want of memory, if somebody asks for a stop, and [`Failure::Met`] where it cannot be told what the loop reads.
+    /// For want of memory, if somebody asks for a stop, and [`Failure::Met`] where it cannot be
+    /// told what the loop reads.
     ///
     /// # Safety
     /// That of [`run_forall`](crate::run_forall), for the job's forall.
     unsafe fn of(job: &mut Job<'r>) -> Result<Self, Failure> {
         let marks = Self::none(job)?;
         let body = job.session.body(job.forall, BodyShape::Marks)?;
-        // SAFETY: the caller vouches for the forall; the body writes bits of the tables alone, each by one step.
+        // SAFETY: the caller vouches for the forall; the body writes bits of the tables alone, each
+        // by one step.
         let outcome = unsafe { marks.within(job, |job| look(job, body, 1)) };
         match outcome {
             Ok(_) => Ok(marks),
@@ -127,7 +131,8 @@ impl<'r> Marks<'r> {
     /// Whether nothing was marked.
     fn are_none(&self) -> bool {
         self.held.iter().all(|(held, size)| {
-            // SAFETY: the memory is ours, so large, and was set when it was taken; no body writes to it any more.
+            // SAFETY: the memory is ours, so large, and was set when it was taken; no body writes
+            // to it any more.
             let bytes = unsafe { std::slice::from_raw_parts(held.address(), *size) };
             bytes.iter().all(|it| *it == 0)
         })
@@ -145,7 +150,8 @@ impl<'r> Marks<'r> {
 /// One iteration out of so many is looked at for how many updates there are.
 const COUNTED: u64 = 16;
 
-/// About how many updates the job's forall makes, with loops whose bounds are computed; `None` if that cannot be told.
+/// About how many updates the job's forall makes, with loops whose bounds are computed; `None` if
+/// that cannot be told.
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
@@ -157,7 +163,8 @@ unsafe fn counted(job: &mut Job<'_>) -> Option<u64> {
     Some(counted.ok()?.saturating_mul(COUNTED.min(job.shape.count)))
 }
 
-/// Runs one iteration out of each `every`, in their middle, by `body`, which marks what they read; how many updates it counts.
+/// Runs one iteration out of each `every`, in their middle, by `body`, which marks what they read;
+/// how many updates it counts.
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.

@@ -1,4 +1,5 @@
-//! Keys that were looked at in several places, put in order once: how often each comes, and which of them lead to new cache lines.
+//! Keys that were looked at in several places, put in order once: how often each comes, and which
+//! of them lead to new cache lines.
 
 use crate::prefetch::CACHE_LINE;
 
@@ -26,7 +27,8 @@ pub(super) struct Line {
     pub(super) is_alone: bool,
 }
 
-/// A key with where it was seen. In the order of these, those with one key and those with one line follow each other.
+/// A key with where it was seen. In the order of these, those with one key and those with one line
+/// follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Seen(u64);
 
@@ -84,7 +86,8 @@ impl<'k> Tally<'k> {
         ends.map_or(0, |(least, most)| u64::from(most.key() - least.key()) + 1)
     }
 
-    /// The lines of elements of so many bytes that the keys of each place lead to, each once, as they are needed first.
+    /// The lines of elements of so many bytes that the keys of each place lead to, each once, as
+    /// they are needed first.
     pub(super) fn lines(&self, element_bytes: u64) -> Vec<Vec<Line>> {
         let leads = self.leads(element_bytes);
         let lines = self.places.iter().zip(leads).map(|(keys, leads)| {

@@ -1,4 +1,5 @@
-//! Bodies that hand their updates to somebody, written as generated code does it: into a stream or into lines.
+//! Bodies that hand their updates to somebody, written as generated code does it: into a stream or
+//! into lines.
 
 use super::{Ended, Scatter, each_update, in_range};
 use crate::abi::{Call, LINE, Lines, STAGED, Stream};
@@ -12,7 +13,8 @@ macro_rules! handing_over {
             first: i64,
             last: i64,
         ) -> u32 {
-            // SAFETY: handed on as it came; where the takers stand is as `run_protected` made the tables.
+            // SAFETY: handed on as it came; where the takers stand is as `run_protected` made the
+            // tables.
             unsafe {
                 each_update(call, frame, (first, last), |call, case, i| {
                     hand_over_one(call, case, takers, i, $way)
@@ -100,7 +102,8 @@ impl HandOver for Lined {
         to: *mut u8,
         (at, value): (usize, T),
     ) -> Result<(), Ended> {
-        // SAFETY: the caller vouches for the lines, which have room: each is emptied when it is full.
+        // SAFETY: the caller vouches for the lines, which have room: each is emptied when it is
+        // full.
         unsafe {
             let lines = to.cast::<Lines>();
             let range = if self.has_keys {

@@ -3,11 +3,13 @@
 use crate::cli::array::{Array, Values};
 use crate::cli::job::Arrays;
 
-/// How far sums may be apart that were grouped in another way or contracted, as a part of the largest element of their array.
+/// How far sums may be apart that were grouped in another way or contracted, as a part of the
+/// largest element of their array.
 const SINGLE: f64 = 1e-3;
 const DOUBLE: f64 = 1e-9;
 
-/// The first element of `found` that is not that of `expected`, in words; `None` where all are, floats as far as grouping goes.
+/// The first element of `found` that is not that of `expected`, in words; `None` where all are,
+/// floats as far as grouping goes.
 pub(super) fn difference(expected: &Arrays, found: &Arrays) -> Option<String> {
     let mut pairs = expected.iter();
     pairs.find_map(|(name, expected)| difference_of(name, expected, found.get(name)?))

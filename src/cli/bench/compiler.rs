@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-/// A program, and the words that stand behind it in `CC`: its first options, or the compiler that it calls.
+/// A program, and the words that stand behind it in `CC`: its first options, or the compiler that
+/// it calls.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Compiler {
     words: Vec<String>,

@@ -1,4 +1,5 @@
-//! Variants take turns: what the machine does besides hits all of them alike, and ratios are of times from the same round.
+//! Variants take turns: what the machine does besides hits all of them alike, and ratios are of
+//! times from the same round.
 
 use super::compare::difference;
 use super::variant::{Runner, SERIAL, Variant};
@@ -57,7 +58,8 @@ impl Contest {
         }
     }
 
-    /// Calls each variant once, and drops those that decline the kernel or the data. Returns them with their reasons.
+    /// Calls each variant once, and drops those that decline the kernel or the data. Returns them
+    /// with their reasons.
     pub(crate) fn warm_up(
         &mut self,
         variants: &mut Vec<Variant>,
@@ -87,7 +89,8 @@ impl Contest {
         Ok(declined)
     }
 
-    /// Compares what `variant` has just computed with what the first one did, the loop as it is written.
+    /// Compares what `variant` has just computed with what the first one did, the loop as it is
+    /// written.
     fn compare(&mut self, variant: &mut Variant) -> Result<(), Failure> {
         match &mut variant.runner {
             Runner::Strew(_) if variant.name == SERIAL => {
@@ -105,8 +108,8 @@ impl Contest {
         Ok(())
     }
 
-    /// Lets all variants run in each of at most `most` rounds, another one first each time. After the first, no round begins when the time
-    /// is over.
+    /// Lets all variants run in each of at most `most` rounds, another one first each time. After
+    /// the first, no round begins when the time is over.
     pub(crate) fn rounds(
         &mut self,
         variants: &mut [Variant],

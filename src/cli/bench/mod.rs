@@ -1,4 +1,5 @@
-//! `strew bench`: a kernel serial, by each strategy, in each mode, on several threads, and as a C compiler makes it, by turns.
+//! `strew bench`: a kernel serial, by each strategy, in each mode, on several threads, and as a C
+//! compiler makes it, by turns.
 
 mod compare;
 mod compiler;

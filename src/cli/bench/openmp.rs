@@ -1,7 +1,8 @@
 //! How OpenMP would run a C kernel in parallel: `#pragma omp` lines for a source that has none.
 //!
-//! Outermost first, a loop whose iterations may run at once gets `parallel for`. What they update alike becomes a reduction, each thread
-//! with a copy of its own, or updates of single elements become atomic where copies would be large.
+//! Outermost first, a loop whose iterations may run at once gets `parallel for`. What they update
+//! alike becomes a reduction, each thread with a copy of its own, or updates of single elements
+//! become atomic where copies would be large.
 
 use crate::cli::job::Data;
 use std::collections::BTreeMap;
@@ -10,7 +11,8 @@ use strew::ir::dependence::{Analyzed, LoopVerdict, Parallelism, Privacy, Target}
 use strew::ir::visit::{Loop, walk};
 use strew::ir::{ArrayId, Kernel as Ir, Node};
 
-/// Arrays with more bytes are updated in place: a copy for each thread would take longer than to wait for each other.
+/// Arrays with more bytes are updated in place: a copy for each thread would take longer than to
+/// wait for each other.
 const MOST_COPIED: u64 = 16 << 20;
 
 /// Why OpenMP cannot run a loop in parallel.
@@ -151,7 +153,8 @@ impl Writer<'_> {
         format!("{name}{}", extents.collect::<String>())
     }
 
-    /// The clause for what is declared before the loop, and of which each iteration can have its own.
+    /// The clause for what is declared before the loop, and of which each iteration can have its
+    /// own.
     fn private(&self, verdict: &LoopVerdict<'_>, body: &[Node]) -> Option<String> {
         let mut targets = Vec::new();
         walk(body, &mut |node, _| {

@@ -1,4 +1,5 @@
-//! The kernel as a C compiler makes it, in a process of its own: a loop that crashes there ends nothing here.
+//! The kernel as a C compiler makes it, in a process of its own: a loop that crashes there ends
+//! nothing here.
 
 use super::compiler::Compiler;
 use super::openmp;
@@ -274,9 +275,9 @@ int main(void) {
   strew_stack();
 "#;
 
-/// A program that takes arrays from its input and then, for each `r`, runs the kernel and says how long it took; for `w` it writes what
-/// the kernel has written. Scalars are volatile
-/// and the call is through a pointer: the compiler knows no more of them than strew does.
+/// A program that takes arrays from its input and then, for each `r`, runs the kernel and says how
+/// long it took; for `w` it writes what the kernel has written. Scalars are volatile and the call
+/// is through a pointer: the compiler knows no more of them than strew does.
 fn program(kernel: &Kernel, data: &Data) -> Result<String, String> {
     let ir = kernel.compiled().parsed().kernel();
     let mut text = BEGINNING.to_owned();

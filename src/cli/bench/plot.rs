@@ -1,4 +1,5 @@
-//! A picture of what was measured: time against threads, or against the size that varies, one line a variant.
+//! A picture of what was measured: time against threads, or against the size that varies, one line
+//! a variant.
 
 use super::measure::Row;
 use crate::cli::args::Vary;
@@ -56,8 +57,8 @@ struct Labels<'l> {
     up: &'l str,
 }
 
-/// The rows of one variant and mode are one line; one that was measured on one thread alone where others were on several is level, to
-/// compare them with.
+/// The rows of one variant and mode are one line; one that was measured on one thread alone where
+/// others were on several is level, to compare them with.
 fn lines(rows: &[Row], varies: bool) -> Vec<Line> {
     let mut found: BTreeMap<(usize, String), Vec<(f64, f64)>> = BTreeMap::new();
     let mut names: Vec<String> = Vec::new();
@@ -108,7 +109,8 @@ fn range(values: impl Iterator<Item = f64>) -> Option<Range<f64>> {
     Some(least..greatest)
 }
 
-/// Both axes are logarithmic: sizes and times spread over orders of magnitude, and speedups are distances.
+/// Both axes are logarithmic: sizes and times spread over orders of magnitude, and speedups are
+/// distances.
 fn draw(
     area: &DrawingArea<SVGBackend<'_>, Shift>,
     labels: &Labels<'_>,
@@ -162,7 +164,8 @@ fn draw(
     Ok(())
 }
 
-/// Colours that are told apart by everybody, and of different darkness: Okabe and Ito, Color Universal Design, 2008.
+/// Colours that are told apart by everybody, and of different darkness: Okabe and Ito, Color
+/// Universal Design, 2008.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
     RGBColor(0, 114, 178),
@@ -173,8 +176,8 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(230, 159, 0),
 ];
 
-/// In gray, dashes and marks tell lines apart: these are as many as have no divisor in common with the number of marks, so that any thirty
-/// neighbours differ.
+/// In gray, dashes and marks tell lines apart: these are as many as have no divisor in common with
+/// the number of marks, so that any thirty neighbours differ.
 const DASHES: [(i32, i32); 5] = [(1000, 0), (9, 4), (3, 3), (18, 5), (6, 9)];
 
 /// What stands at each point of a line.

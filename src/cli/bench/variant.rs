@@ -44,8 +44,9 @@ impl Variant {
     }
 }
 
-/// `kernel` as it is written, as it comes on 1, 2, 4 … and `most` threads and in each mode, and by each strategy that can be named: on all these
-/// numbers of threads where they are wanted `everywhere`, else on `most`. A strategy that `work` names is the only one beside serial.
+/// `kernel` as it is written, as it comes on 1, 2, 4 … and `most` threads and in each mode, and by
+/// each strategy that can be named: on all these numbers of threads where they are wanted
+/// `everywhere`, else on `most`. A strategy that `work` names is the only one beside serial.
 pub(crate) fn of_strew(
     kernel: &Kernel,
     work: &Work,

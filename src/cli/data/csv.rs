@@ -1,4 +1,5 @@
-//! Columns of tables of text, whose first line has their names; `#2` is the second column of a table without names.
+//! Columns of tables of text, whose first line has their names; `#2` is the second column of a
+//! table without names.
 
 use super::{DataError, array};
 use crate::cli::array::Array;
@@ -127,8 +128,9 @@ fn wrong(line: u64, (name, column): (&str, Column), why: &str) -> DataError {
     DataError::at_line(line, format!("column `{name}`: {why}{hint}"))
 }
 
-/// How many lines behind the beginning of a record a quote opens that is still open where the table ends. Who reads tables takes the
-/// end for the quote that is missing, and all lines in between for one cell.
+/// How many lines behind the beginning of a record a quote opens that is still open where the table
+/// ends. Who reads tables takes the end for the quote that is missing, and all lines in between for
+/// one cell.
 fn unclosed(record: &[u8]) -> Option<u64> {
     let (mut lines, mut opened, mut begins) = (0, None, true);
     for byte in record {
@@ -144,7 +146,8 @@ fn unclosed(record: &[u8]) -> Option<u64> {
     opened
 }
 
-/// The only column called `name`; where none is, and `name` is as `#2`, the column of this number, from 1 on.
+/// The only column called `name`; where none is, and `name` is as `#2`, the column of this number,
+/// from 1 on.
 fn column_of(name: &str, headers: &StringRecord) -> Result<Column, DataError> {
     let named = headers.iter().enumerate().filter(|(_, it)| *it == name);
     let positions: Vec<usize> = named.map(|(position, _)| position).collect();
@@ -166,8 +169,8 @@ fn column_of(name: &str, headers: &StringRecord) -> Result<Column, DataError> {
     }
 }
 
-/// The ends of lines that stand at `place`: what is left of the end of the line before, and empty lines belong to the record behind
-/// them.
+/// The ends of lines that stand at `place`: what is left of the end of the line before, and empty
+/// lines belong to the record behind them.
 fn line_ends(bytes: &[u8], place: usize) -> &[u8] {
     let rest = bytes.get(place..).unwrap_or_default();
     let ends = rest.iter().take_while(|it| matches!(it, b'\n' | b'\r'));

@@ -1,6 +1,8 @@
-//! Matrix Market files: a sparse matrix by the rows, columns and values of its entries, or a dense one column by column.
+//! Matrix Market files: a sparse matrix by the rows, columns and values of its entries, or a dense
+//! one column by column.
 //!
-//! Boisvert, Pozo, Remington: The Matrix Market Exchange Formats: Initial Design, NISTIR 5935, 1996.
+//! Boisvert, Pozo, Remington: The Matrix Market Exchange Formats: Initial Design, NISTIR 5935,
+//! National Institute of Standards and Technology, 1996.
 
 use super::{DataError, array};
 use crate::cli::array::Array;
@@ -109,8 +111,8 @@ struct Entry<'t> {
     value: Option<&'t str>,
 }
 
-/// Reads a part of the matrix in `text`: in the order of the file, each entry with its mirror image behind it where the matrix is
-/// symmetric; of a dense matrix all values, row by row.
+/// Reads a part of the matrix in `text`: in the order of the file, each entry with its mirror image
+/// behind it where the matrix is symmetric; of a dense matrix all values, row by row.
 pub(super) fn read(text: &str, part: Part, ty: Type, meter: &Meter) -> Result<Array, DataError> {
     meter.begin(text.lines().count() as u64, "lines");
     let first = text.lines().next().unwrap_or_default();

@@ -74,7 +74,8 @@ impl fmt::Display for DataError {
 }
 
 impl DataFile {
-    /// The file that `text` names: a path, with a colon and a part of the file behind it where the format has parts.
+    /// The file that `text` names: a path, with a colon and a part of the file behind it where the
+    /// format has parts.
     pub(crate) fn parse(text: &str) -> Result<Self, DataError> {
         if let Some(format) = standard_input::format(text) {
             return Ok(Self {
@@ -96,7 +97,8 @@ impl DataFile {
         standard_input::is_named(text)
     }
 
-    /// The array, whose elements have to be of type `element`, and what is worth saying of how it was read.
+    /// The array, whose elements have to be of type `element`, and what is worth saying of how it
+    /// was read.
     pub(crate) fn read(
         &self,
         element: &ElementType,
@@ -226,7 +228,8 @@ impl DataFile {
 }
 
 impl Format {
-    /// That of a file with this `ending`, of which `part` is wanted; `name` is all before the colon.
+    /// That of a file with this `ending`, of which `part` is wanted; `name` is all before the
+    /// colon.
     fn of(ending: &str, part: Option<&str>, name: &str) -> Result<Self, DataError> {
         Ok(match (ending, part) {
             ("npz", part) => Self::Npz {
@@ -261,8 +264,9 @@ fn ending(path: &str) -> String {
     ending.map_or_else(String::new, |it| it.to_string_lossy().to_lowercase())
 }
 
-/// The path in `text`, and what stands behind a colon: the first one behind the ending of a file that `has_parts`, since names of columns
-/// may have colons, too, and a name of a file may before its ending; or the last one with a type of raw elements behind it.
+/// The path in `text`, and what stands behind a colon: the first one behind the ending of a file
+/// that `has_parts`, since names of columns may have colons, too, and a name of a file may before
+/// its ending; or the last one with a type of raw elements behind it.
 fn split(text: &str, has_parts: impl Fn(&str) -> bool) -> Result<(&str, Option<&str>), DataError> {
     let mut colons = text.match_indices(':').map(|(at, _)| at);
     if let Some(at) = colons.find(|at| has_parts(&text[..*at])) {

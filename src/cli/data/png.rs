@@ -6,8 +6,8 @@ use ::png::{BitDepth, Decoder, DecodingError, Transformations};
 use std::io::{Cursor, ErrorKind};
 use strew::Type;
 
-/// The samples of an image as its pixels show them: colours of a palette are looked up, and gray of less than eight bits is spread
-/// over eight. Of an animation it is the first picture.
+/// The samples of an image as its pixels show them: colours of a palette are looked up, and gray of
+/// less than eight bits is spread over eight. Of an animation it is the first picture.
 pub(super) fn read(bytes: &[u8], ty: Type) -> Result<Array, DataError> {
     let mut decoder = Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(Transformations::EXPAND);

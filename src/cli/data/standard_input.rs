@@ -1,4 +1,5 @@
-//! Standard input as a file: `-`, with its format before it unless it is that of NumPy or elements alone, as in `csv:-:price`.
+//! Standard input as a file: `-`, with its format before it unless it is that of NumPy or elements
+//! alone, as in `csv:-:price`.
 
 use super::{DataError, Format, all_of, raw_type};
 use crate::cli::progress::Meter;
@@ -13,7 +14,8 @@ const FORMATS: [&str; 6] = ["npy", "npz", "csv", "mtx", "bin", "png"];
 /// It can be read once, but several of its parts may be asked for, and more than once.
 static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
 
-/// A name of it in three parts: all before the second colon, the format, and what is wanted of it. `None` for names of files.
+/// A name of it in three parts: all before the second colon, the format, and what is wanted of it.
+/// `None` for names of files.
 fn parts(text: &str) -> Option<(&str, &str, Option<&str>)> {
     let (before, behind) = text.split_once('-')?;
     let format = match before.strip_suffix(':') {

@@ -39,7 +39,8 @@ pub(super) fn where_rows_are_apart(kernel: &Kernel) -> Option<RowsApart> {
 }
 
 impl Reporter<'_, '_> {
-    /// What is said of a loop, the one at `position` in the order of the verdicts: `yes`, `no` or `reduction`, and why.
+    /// What is said of a loop, the one at `position` in the order of the verdicts: `yes`, `no` or
+    /// `reduction`, and why.
     pub(super) fn verdict(
         &self,
         position: usize,

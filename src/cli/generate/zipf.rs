@@ -1,9 +1,11 @@
-//! Whole numbers by Zipf's law: the one of rank `k` comes `k^-exponent` times as often as the one of rank 1.
+//! Whole numbers by Zipf's law: the one of rank `k` comes `k^-exponent` times as often as the one
+//! of rank 1.
 
 use super::{Draw, Random};
 use crate::cli::array::Number;
 
-/// Whole numbers below `most`. Ranks are permuted, so that numbers that come often are not next to each other.
+/// Whole numbers below `most`. Ranks are permuted, so that numbers that come often are not next to
+/// each other.
 pub(super) fn zipf(mut random: Random, exponent: f64, most: i128) -> Result<Draw, String> {
     if !exponent.is_finite() || exponent < 0.0 {
         return Err(format!(
@@ -19,8 +21,9 @@ pub(super) fn zipf(mut random: Random, exponent: f64, most: i128) -> Result<Draw
     }))
 }
 
-/// The ranks `1..=most`, by rejection: a rank is taken from a continuous distribution that is nowhere below that of the ranks, whose
-/// integral has an inverse, and stays as often as the one is of the other. `most` may be too large for a table.
+/// The ranks `1..=most`, by rejection: a rank is taken from a continuous distribution that is
+/// nowhere below that of the ranks, whose integral has an inverse, and stays as often as the one is
+/// of the other. `most` may be too large for a table.
 struct Ranks {
     exponent: f64,
     /// `1 - exponent`.
@@ -72,8 +75,8 @@ impl Ranks {
     }
 }
 
-/// A permutation of `0..length` that takes no memory: a Feistel network permutes the least power of four that is not below `length`, and
-/// what it takes out of the range goes through it again.
+/// A permutation of `0..length` that takes no memory: a Feistel network permutes the least power of
+/// four that is not below `length`, and what it takes out of the range goes through it again.
 struct Permutation {
     length: u64,
     /// How many bits a half has.

@@ -1,4 +1,5 @@
-//! `strew explain --html`: what is known of a file on one page that needs nothing else: no network, no other file.
+//! `strew explain --html`: what is known of a file on one page that needs nothing else: no network,
+//! no other file.
 
 use crate::cli::explain::{called, of_access, of_dependence, of_loop, of_private, of_refusal};
 use crate::cli::explain_report::{KernelReport, LoopReport, Measured};
@@ -214,7 +215,8 @@ fn write_steps(page: &mut String, steps: &[StepDone], refusal: Option<&Refusal>)
     Ok(())
 }
 
-/// Texts of more lines are shown where they change alone: a page on many loops would have each of them once for every step.
+/// Texts of more lines are shown where they change alone: a page on many loops would have each of
+/// them once for every step.
 const WHOLE: usize = 60;
 
 /// So many lines around a change.
@@ -414,7 +416,8 @@ fn write_costs(page: &mut String, run: &Measured) -> fmt::Result {
     }
     costs.sort_by_key(|(_, nanoseconds)| **nanoseconds);
     let measured = run.run.seconds.as_ref().map_or(0.0, |it| it.total * 1e3);
-    // A strategy that is out of the question would leave nothing of the others to be seen: its bar ends open.
+    // A strategy that is out of the question would leave nothing of the others to be seen: its bar
+    // ends open.
     let longest = 10.0 * least(&costs);
     let is_cut = |nanoseconds: u64| nanoseconds as f64 / 1e6 > longest;
     let shown = |nanoseconds: u64| (nanoseconds as f64 / 1e6).min(longest);

@@ -137,7 +137,8 @@ fn k07_triangles() {
     check(kernel!("k07_triangles"), "k07_triangles", &cases);
 }
 
-/// One case for each level of each graph; `fronts` tells how much deeper than the level the vertices of the front are.
+/// One case for each level of each graph; `fronts` tells how much deeper than the level the
+/// vertices of the front are.
 fn levels(fronts: i32, values: &str, other: Option<&str>) -> Vec<Case> {
     let mut random = Random(8);
     let mut cases = Vec::new();

@@ -1,4 +1,5 @@
-//! Kernels whose updates mean something in the order of the loop alone, and steps that would change that order and are declined.
+//! Kernels whose updates mean something in the order of the loop alone, and steps that would change
+//! that order and are declined.
 
 use super::{SIZES, check, kernel, length, over_keys, parse};
 use crate::data::Data;
@@ -74,7 +75,8 @@ fn n02_reads_partial() {
             .array("h", &random.floats(m as usize, -1.0, 1.0))
     });
     check(source, "n02_reads_partial", &cases);
-    // Only the data tell whether any element is both read and updated, and to ask them takes as long as the loop.
+    // Only the data tell whether any element is both read and updated, and to ask them takes as
+    // long as the loop.
     let parsed = parse(source);
     let kernel = parsed.kernel(None).expect("one kernel");
     let text = |plan: &Plan| {
@@ -124,7 +126,8 @@ fn n04_saturating() {
     check(kernel!("n04_saturating"), "n04_saturating", &cases);
 }
 
-/// Small arrays are in registers while a loop runs whose subscripts of them are constants, in the end.
+/// Small arrays are in registers while a loop runs whose subscripts of them are constants, in the
+/// end.
 #[test]
 fn n05_small_sums() {
     let cases = over_keys(&SIZES, |random, keys, m| {

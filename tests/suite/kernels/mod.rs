@@ -1,5 +1,5 @@
-//! The kernels of `tests/kernels`, which people bring from histograms, graphs, meshes and particles, on keys of every kind: all
-//! engines and `cc` agree bit for bit.
+//! The kernels of `tests/kernels`, which people bring from histograms, graphs, meshes and
+//! particles, on keys of every kind: all engines and `cc` agree bit for bit.
 
 mod graph;
 mod in_order;

@@ -30,7 +30,8 @@ fn k11_kmeans() {
     for d in WIDTHS {
         let cases = over_keys(&POINTS, |random, keys, k| {
             let centres = random.singles((k * d) as usize, -1.0, 1.0);
-            // Near the centre that the key names, and here and there nowhere: no distance to a NaN is less than any.
+            // Near the centre that the key names, and here and there nowhere: no distance to a NaN
+            // is less than any.
             let centre = |key: &i32| &centres[(key * d) as usize..((key + 1) * d) as usize];
             let mut points: Vec<f32> = keys.iter().flat_map(centre).copied().collect();
             for point in &mut points {

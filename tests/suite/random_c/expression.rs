@@ -1,5 +1,6 @@
-//! C expressions as trees. Whatever tree there is, its text is C that is defined everywhere or stops with a fault: what could leave
-//! that ground (counts of shifts, divisors, subscripts, floats that become integers) is guarded by the way it is written.
+//! C expressions as trees. Whatever tree there is, its text is C that is defined everywhere or
+//! stops with a fault: what could leave that ground (counts of shifts, divisors, subscripts, floats
+//! that become integers) is guarded by the way it is written.
 
 use super::function::Extent;
 use super::types::{common, promoted};
@@ -115,7 +116,8 @@ pub(crate) enum Expression {
     Element(Place),
     Unary(Unary, Box<Expression>),
     Binary(Binary, Box<Expression>, Box<Expression>),
-    /// An integer quotient or remainder; the divisor is cut to 1 … 15, or to 0 … 3 where it may be zero.
+    /// An integer quotient or remainder; the divisor is cut to 1 … 15, or to 0 … 3 where it may be
+    /// zero.
     Quotient {
         operator: Binary,
         dividend: Box<Expression>,
@@ -233,7 +235,8 @@ impl Display for Expression {
                 let divisor = divisor.at(Binary::And.level());
                 match may_be_zero {
                     true => write!(f, "{dividend} {operator} ({divisor} & 3)"),
-                    // Of `1 - a / (b + 1)` GCC makes `1 + a / ~b`, and the least integer divided by -1 stops the program.
+                    // Of `1 - a / (b + 1)` GCC makes `1 + a / ~b`, and the least integer divided by
+                    // -1 stops the program.
                     false => write!(f, "{dividend} {operator} ({divisor} & 15 | 1)"),
                 }
             }

@@ -44,7 +44,8 @@ pub(crate) enum Form {
     Shaped,
     /// A pointer.
     Pointer,
-    /// The member of an array of structures: how that type is written, the member, and how many elements that has if it is an array.
+    /// The member of an array of structures: how that type is written, the member, and how many
+    /// elements that has if it is an array.
     Member(String, String, Option<u8>),
 }
 
@@ -134,7 +135,8 @@ pub(crate) struct Function {
     pub(crate) records: Vec<(Structure, String)>,
     pub(crate) arrays: Vec<Array>,
     pub(crate) body: Block,
-    /// What the text needs before it: structures, constant arrays with their elements, and functions that it calls.
+    /// What the text needs before it: structures, constant arrays with their elements, and
+    /// functions that it calls.
     pub(crate) structures: Vec<Structure>,
     pub(crate) tables: Vec<(Array, Vec<Expression>)>,
     pub(crate) helpers: Vec<Function>,
@@ -161,7 +163,8 @@ impl Function {
         writeln!(f, "}}")
     }
 
-    /// The helpers that stand in the text. What nobody calls is a kernel, and those neither take nor give structures.
+    /// The helpers that stand in the text. What nobody calls is a kernel, and those neither take
+    /// nor give structures.
     fn written_helpers(&self) -> Vec<&Self> {
         let mut found: Vec<&Self> = Vec::new();
         for helper in self.helpers.iter().rev() {
@@ -177,7 +180,8 @@ impl Function {
         found
     }
 
-    /// The arrays that a caller passes: for all members of an array of structures the first of them.
+    /// The arrays that a caller passes: for all members of an array of structures the first of
+    /// them.
     pub(crate) fn passed(&self) -> impl Iterator<Item = &Array> {
         let first = |(position, array): (usize, &Array)| {
             let before = &self.arrays[..position];

@@ -72,7 +72,8 @@ pub(super) struct Generator<'r> {
     pub(super) before: Block,
     /// What that declares and only later statements may speak of.
     pub(super) late: Vec<Local>,
-    /// Whether the expression that is being made stands only once in the text, so that it may change variables.
+    /// Whether the expression that is being made stands only once in the text, so that it may
+    /// change variables.
     pub(super) may_change: bool,
     /// Whether it may read arrays that are written.
     pub(super) may_read_written: bool,
@@ -95,7 +96,8 @@ impl Random {
         self.below(100) < often
     }
 
-    /// An element type; integers of 32 and 64 bits and floats are frequent, as they are in programs.
+    /// An element type; integers of 32 and 64 bits and floats are frequent, as they are in
+    /// programs.
     pub(super) fn ty(&mut self) -> Type {
         if self.percent(40) {
             *self.pick(&[
@@ -164,7 +166,8 @@ fn structures(random: &mut Random, name: &str) -> Vec<Structure> {
     vec![first, second]
 }
 
-/// One array of the caller for a helper, or none. What may be read where it is passed may not be written.
+/// One array of the caller for a helper, or none. What may be read where it is passed may not be
+/// written.
 fn passed(random: &mut Random, arrays: &[Array]) -> Vec<Array> {
     if random.percent(50) {
         return Vec::new();

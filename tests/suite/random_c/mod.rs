@@ -1,14 +1,16 @@
-//! Random C functions: what the interpreter and the machine code make of them is what `cc` makes of them, bit for bit.
+//! Random C functions: what the interpreter and the machine code make of them is what `cc` makes of
+//! them, bit for bit.
 //!
-//! The test runs the same few functions each time. `STREW_RANDOM_C=1000000` in the environment runs that many on all processors,
-//! and `STREW_RANDOM_SEED=7` begins elsewhere. Failures are made small and shown with their seeds: such a seed and a count of 1 run
-//! one of them again. With
+//! The test runs the same few functions each time. `STREW_RANDOM_C=1000000` in the environment runs
+//! that many on all processors, and `STREW_RANDOM_SEED=7` begins elsewhere. Failures are made small
+//! and shown with their seeds: such a seed and a count of 1 run one of them again. With
 //!
 //! ```text
 //! STREW_RANDOM_C=1000000 cargo test --release --test suite random_c -- --nocapture
 //! ```
 //!
-//! a processor does some 35 functions a second, and half of that time is `cc`'s: a million take eight hours on one, four on two.
+//! a processor does some 35 functions a second, and half of that time is `cc`'s: a million take
+//! eight hours on one, four on two.
 
 mod arguments;
 mod cursors;

@@ -67,7 +67,8 @@ impl Generator<'_> {
         values.collect()
     }
 
-    /// A whole structure: a variable, an element, what a function gives, one made for the purpose, or one of two of these.
+    /// A whole structure: a variable, an element, what a function gives, one made for the purpose,
+    /// or one of two of these.
     pub(super) fn record_value(&mut self, structure: &Structure) -> Expression {
         let known = self.records.iter().filter(|it| it.1 == *structure);
         let known: Vec<_> = known.map(|it| it.0.clone()).collect();

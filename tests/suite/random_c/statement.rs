@@ -1,4 +1,5 @@
-//! C statements as trees. Whatever is left out of a tree, what remains ends, and reads nothing that was not written.
+//! C statements as trees. Whatever is left out of a tree, what remains ends, and reads nothing that
+//! was not written.
 
 use super::expression::{ASSIGNMENT, Binary, Expression, Place};
 use super::function::{Array, Extent};
@@ -15,7 +16,8 @@ pub(crate) enum LoopForm {
     For,
     /// Without a condition; it is left by `break`.
     Endless,
-    /// The iterator is declared before it and stepped at the end of the body, which has no `continue`.
+    /// The iterator is declared before it and stepped at the end of the body, which has no
+    /// `continue`.
     While,
 }
 

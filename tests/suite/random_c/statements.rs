@@ -206,8 +206,8 @@ impl Generator<'_> {
     fn chain(&mut self) -> Option<Statement> {
         let first = self.unchanging(Self::written);
         let second = self.unchanging(Self::written);
-        // Where both are the same array, the order of the stores would be open; so would what a subscript reads of the other. A
-        // cursor, whose name begins with a `c`, is into any array.
+        // Where both are the same array, the order of the stores would be open; so would what a
+        // subscript reads of the other. A cursor, whose name begins with a `c`, is into any array.
         let (one, other) = (first.to_string(), second.to_string());
         let is_apart = first.name != second.name
             && !one[1..].contains(&second.name)

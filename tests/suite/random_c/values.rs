@@ -96,7 +96,8 @@ impl Generator<'_> {
         }
     }
 
-    /// A call of the library. What it gives for any operands is what the library of the machine gives.
+    /// A call of the library. What it gives for any operands is what the library of the machine
+    /// gives.
     fn math(&mut self, depth: usize) -> Expression {
         if self.random.percent(10) {
             let value = self.integer(depth);
@@ -180,7 +181,8 @@ impl Generator<'_> {
         }
     }
 
-    /// An expression that changes a variable nobody else speaks of before the end of the statement, so that C leaves no order open.
+    /// An expression that changes a variable nobody else speaks of before the end of the statement,
+    /// so that C leaves no order open.
     pub(super) fn effect(&mut self) -> Expression {
         let (ty, name) = (self.random.ty(), self.name('e'));
         let first = self.unchanging(|it| it.value_for(ty, 1));
@@ -230,7 +232,8 @@ impl Generator<'_> {
         }
     }
 
-    /// C leaves open what a float beyond the range of an integer becomes; a variable before the statement is looked at first.
+    /// C leaves open what a float beyond the range of an integer becomes; a variable before the
+    /// statement is looked at first.
     pub(super) fn truncated(&mut self, value: Expression, ty: Type) -> Expression {
         let (from, name) = (value.ty(), self.name('t'));
         let spelling = self.random.spelling(from);

@@ -1,5 +1,5 @@
-//! Inner loops that go across the rows of what they read, in a loop that goes along them and does more than that: what it does comes apart,
-//! and the two change places.
+//! Inner loops that go across the rows of what they read, in a loop that goes along them and does
+//! more than that: what it does comes apart, and the two change places.
 
 use super::attempt::Attempt;
 use super::nests::{Nests, band};
@@ -10,11 +10,13 @@ use crate::tree::{self, Nested, find_affine_loop};
 use strew_affine::visit::{Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node};
 
-/// The inner loop touches at least so many times as many cache lines as the outer one would in its place.
+/// The inner loop touches at least so many times as many cache lines as the outer one would in its
+/// place.
 const TIMES: f64 = 2.0;
 
 impl Scheduler<'_> {
-    /// Lets loops walk along memory that stand around what does not, beside other statements. Updates keep their order.
+    /// Lets loops walk along memory that stand around what does not, beside other statements.
+    /// Updates keep their order.
     pub(super) fn walk_along(&mut self) {
         let found = tree::loops(&self.found.kernel).into_iter();
         let found: Vec<IterId> = found
@@ -29,7 +31,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// The iterator of the loop, if a loop directly inside goes across memory where this one goes along it, and there is more in it.
+/// The iterator of the loop, if a loop directly inside goes across memory where this one goes along
+/// it, and there is more in it.
 fn goes_along(kernel: &Kernel, nested: &Nested<'_>) -> Option<IterId> {
     let Loop::Affine(target) = nested.it else {
         return None;
@@ -64,7 +67,8 @@ fn is_across(kernel: &Kernel, outer: &AffineFor, inner: &AffineFor) -> bool {
     }
 }
 
-/// The statements of `target` in loops of their own, each around what goes along memory there; `None` if none of those is.
+/// The statements of `target` in loops of their own, each around what goes along memory there;
+/// `None` if none of those is.
 fn exchanged(attempt: &mut Attempt, target: IterId) -> Option<()> {
     for local in shared(find_affine_loop(attempt.kernel(), target)?) {
         attempt.expand(local, target)?;
@@ -131,7 +135,8 @@ mod tests {
         );
     }
 
-    /// Where that is out of range and skipped, what reads `s` is, too: of an element of its own it could not know.
+    /// Where that is out of range and skipped, what reads `s` is, too: of an element of its own it
+    /// could not know.
     #[test]
     fn scalars_that_may_have_no_value_stay_scalars() {
         schedules(

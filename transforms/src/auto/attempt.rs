@@ -43,8 +43,9 @@ impl Attempt {
         done
     }
 
-    /// Gives each iteration of the loop over `target` an element of its own in the place of `local`, if all that it is set to is in range: where that is
-    /// skipped, nobody would find what was there before.
+    /// Gives each iteration of the loop over `target` an element of its own in the place of
+    /// `local`, if all that it is set to is in range: where that is skipped, nobody would find what
+    /// was there before.
     pub(super) fn expand(&mut self, local: LocalId, target: IterId) -> Option<()> {
         let kernel = &self.kernel;
         let Nested { it, around } = tree::loops_over(kernel, &[target]).pop()?;

@@ -1,5 +1,5 @@
-//! Loops in which conditions hold but at their borders, as of those points of a grid that have all neighbours: what is at the borders comes apart, so
-//! that the others run in lanes.
+//! Loops in which conditions hold but at their borders, as of those points of a grid that have all
+//! neighbours: what is at the borders comes apart, so that the others run in lanes.
 
 use super::attempt::Attempt;
 use super::panels::decides;
@@ -32,7 +32,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// Cuts the loop over `outermost` and those in it where conditions change; `None` if none of them runs in lanes then.
+/// Cuts the loop over `outermost` and those in it where conditions change; `None` if none of them
+/// runs in lanes then.
 fn separated(attempt: &mut Attempt, outermost: IterId) -> Option<()> {
     let mut parts = vec![outermost];
     for _ in 0..MOST_CUTS {

@@ -10,7 +10,8 @@ use std::fmt;
 pub enum Choice {
     /// The loops of a perfect nest go in an order in which the innermost one walks along memory.
     Order {
-        /// The loops in that order, each with how many cache lines an iteration would touch if it were the innermost.
+        /// The loops in that order, each with how many cache lines an iteration would touch if it
+        /// were the innermost.
         lines: Vec<(String, f64)>,
         /// That is how they are written.
         is_written: bool,
@@ -22,7 +23,8 @@ pub enum Choice {
         /// The loop.
         path: String,
     },
-    /// Statements of a loop get loops of their own, and loops in it go around it, since it walks along memory and they do not.
+    /// Statements of a loop get loops of their own, and loops in it go around it, since it walks
+    /// along memory and they do not.
     Across {
         /// The loop.
         path: String,
@@ -57,7 +59,8 @@ pub enum Choice {
         sizes: Vec<(String, i64)>,
         /// The arrays that are the reason.
         arrays: Vec<String>,
-        /// Each iteration of the outermost loop reads them again; else lines are left before all of their elements are used.
+        /// Each iteration of the outermost loop reads them again; else lines are left before all of
+        /// their elements are used.
         is_again: bool,
         /// What a tile touches of them, or of all arrays, in bytes.
         bytes: u128,
@@ -85,7 +88,8 @@ pub enum Choice {
         /// The iterator that says which iteration that is.
         at: String,
     },
-    /// Iterations of a loop fill arrays of the caller before they read them: each but the last gets its own.
+    /// Iterations of a loop fill arrays of the caller before they read them: each but the last gets
+    /// its own.
     Scratch {
         /// The loop.
         path: String,
@@ -99,14 +103,16 @@ pub enum Choice {
         /// The arrays that say so.
         pointers: Vec<String>,
     },
-    /// Counters hand out tickets: parts of a loop run at once on what they are where each part begins.
+    /// Counters hand out tickets: parts of a loop run at once on what they are where each part
+    /// begins.
     Tickets {
         /// The loop.
         path: String,
         /// The counters.
         counters: Vec<String>,
     },
-    /// Rows need all rows before them: what a group of these has settled goes into all others at once.
+    /// Rows need all rows before them: what a group of these has settled goes into all others at
+    /// once.
     Panels {
         /// The loop.
         path: String,
@@ -138,7 +144,8 @@ pub enum Choice {
         /// Their turns take different times, since loops inside compute their bounds.
         is_uneven: bool,
     },
-    /// To find out whether what a loop reads and what it updates are different elements would take about as long as the loop.
+    /// To find out whether what a loop reads and what it updates are different elements would take
+    /// about as long as the loop.
     ReadsAsMuch {
         /// The loop.
         path: String,
@@ -153,7 +160,8 @@ pub enum Choice {
         /// The loops, outermost first.
         loops: Vec<String>,
     },
-    /// Subscripts wrap around at the ends of an innermost loop: what does so comes apart, so that the rest can run in lanes.
+    /// Subscripts wrap around at the ends of an innermost loop: what does so comes apart, so that
+    /// the rest can run in lanes.
     Wraps {
         /// The loop.
         path: String,

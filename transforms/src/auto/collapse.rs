@@ -1,5 +1,5 @@
-//! Loops that may have too few iterations to be shared, as those over the images of a batch or the colours of an image: the loop inside is
-//! shared with them.
+//! Loops that may have too few iterations to be shared, as those over the images of a batch or the
+//! colours of an image: the loop inside is shared with them.
 
 use super::attempt::Attempt;
 use super::{Choice, Scheduler, path_to, trips};
@@ -10,22 +10,24 @@ use strew_affine::{Access, AffineExpr, AffineFor, IterId, Kernel, Node, Subscrip
 /// With so many iterations a few threads have their share each.
 const MANY: u64 = 32;
 
-/// To find out which row an iteration is takes as long as some elements: a loop inside that is known to be as short as this is left alone.
+/// To find out which row an iteration is takes as long as some elements: a loop inside that is
+/// known to be as short as this is left alone.
 const FEW_ROWS: u64 = 4;
 
 /// The same of a row that is known to have no more elements than this.
 const FEW_ELEMENTS: u64 = 16;
 
 impl Scheduler<'_> {
-    /// Makes one loop of each that runs at once, and may have few iterations, and the one that is all it does.
+    /// Makes one loop of each that runs at once, and may have few iterations, and the one that is
+    /// all it does.
     pub(super) fn collapse(&mut self) {
         for request in collapsible(&self.found.kernel) {
             self.consider(Step::Coalesce(request));
         }
     }
 
-    /// Tiles `target` by the step that `tiled` makes, and what it and the loop inside make together where it may have few iterations; says which
-    /// loops are tiled.
+    /// Tiles `target` by the step that `tiled` makes, and what it and the loop inside make together
+    /// where it may have few iterations; says which loops are tiled.
     pub(super) fn tile_alone_or_collapsed(
         &mut self,
         target: &AffineFor,
@@ -38,8 +40,9 @@ impl Scheduler<'_> {
         })
     }
 
-    /// Tiles `target`, and what it and the loop inside make together where it may have few iterations, by the step that `tiled` makes; says
-    /// which loops that are. Nothing is done where `target` has enough, or what its iterations update is their own.
+    /// Tiles `target`, and what it and the loop inside make together where it may have few
+    /// iterations, by the step that `tiled` makes; says which loops that are. Nothing is done where
+    /// `target` has enough, or what its iterations update is their own.
     fn tile_collapsed(
         &mut self,
         target: &AffineFor,
@@ -82,7 +85,8 @@ fn collapsible(kernel: &Kernel) -> Vec<Coalesce> {
     found
 }
 
-/// Whether iterations of the loop over `target` update what others do, so that they have private copies.
+/// Whether iterations of the loop over `target` update what others do, so that they have private
+/// copies.
 fn shares_updates(kernel: &Kernel, target: IterId) -> bool {
     let mut shares = false;
     walk(&kernel.body, &mut |node, loops| {
@@ -95,7 +99,8 @@ fn shares_updates(kernel: &Kernel, target: IterId) -> bool {
     shares
 }
 
-/// How to make one loop of that over `outer`, which has `count` iterations if that is known, and the one that is all it does, if it may have few and that is legal.
+/// How to make one loop of that over `outer`, which has `count` iterations if that is known, and
+/// the one that is all it does, if it may have few and that is legal.
 fn request_for(
     kernel: &Kernel,
     (outer, count): (IterId, Option<u64>),
@@ -112,7 +117,8 @@ fn request_for(
     coalesce::plan(kernel, &request).is_ok().then_some(request)
 }
 
-/// The loop that is all that `body`, of the loop over `outer`, does, if each of its iterations may have much to do.
+/// The loop that is all that `body`, of the loop over `outer`, does, if each of its iterations may
+/// have much to do.
 fn rows_of<'k>(kernel: &Kernel, outer: IterId, body: &'k [Node]) -> Option<&'k AffineFor> {
     let [Node::AffineFor(inner)] = body else {
         return None;
@@ -134,9 +140,10 @@ fn has_long(body: &[Node]) -> bool {
     has_long
 }
 
-/// Whether no iteration of `inner` is a point in a row of elements, as those over the pixels of an image are, each with a window of others around
-/// it, and none reads rows beside its own: what it takes to find out where these are would then be much beside what is done there. Elements
-/// that follow each other through both loops are found without that.
+/// Whether no iteration of `inner` is a point in a row of elements, as those over the pixels of an
+/// image are, each with a window of others around it, and none reads rows beside its own: what it
+/// takes to find out where these are would then be much beside what is done there. Elements that
+/// follow each other through both loops are found without that.
 fn goes_across(kernel: &Kernel, outer: IterId, inner: &AffineFor) -> bool {
     let [of_outer, of_inner] = [outer, inner.iter].map(Variable::Iter);
     let is_plain = |subscript: &Subscript| match subscript {
@@ -160,7 +167,8 @@ fn goes_across(kernel: &Kernel, outer: IterId, inner: &AffineFor) -> bool {
     across
 }
 
-/// Whether the last two subscripts of `access` are the iterators of both loops, and the last dimension has as many elements as `inner` iterations.
+/// Whether the last two subscripts of `access` are the iterators of both loops, and the last
+/// dimension has as many elements as `inner` iterations.
 fn is_numbered(kernel: &Kernel, access: &Access, (outer, inner): (IterId, &AffineFor)) -> bool {
     let is_whole = |extent: &AffineExpr| {
         inner.lower.as_single().and_then(AffineExpr::as_constant) == Some(0)

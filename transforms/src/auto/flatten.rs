@@ -1,5 +1,5 @@
-//! Which loops go away altogether: those of few turns inside of a forall, where what they cost counts in every iteration, or elements could
-//! stay in registers.
+//! Which loops go away altogether: those of few turns inside of a forall, where what they cost
+//! counts in every iteration, or elements could stay in registers.
 
 use super::order::{Reach, accesses, moves, reach};
 use super::{LONG, MOST_UNROLLED, held, path_to, trips};
@@ -8,17 +8,19 @@ use std::collections::HashSet;
 use strew_affine::visit::{self, Loop};
 use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript, Variable};
 
-/// A loop stays when its turns are more statements than this: what its own instructions cost is then little beside them.
+/// A loop stays when its turns are more statements than this: what its own instructions cost is
+/// then little beside them.
 const MOST_STATEMENTS: usize = 64;
 
 /// A kernel does not grow beyond so many statements, since each of them takes time to compile.
 const MOST_IN_KERNEL: usize = 96;
 
-/// So many turns, too, where all that they read lies one behind the other in the lanes of the loop around: coefficients of a polynomial, say,
-/// and where it is taken.
+/// So many turns, too, where all that they read lies one behind the other in the lanes of the loop
+/// around: coefficients of a polynomial, say, and where it is taken.
 const MOST_IN_LANES: usize = 16;
 
-/// Finds the loops to flatten, one after the other: what is around a loop that went away may be next.
+/// Finds the loops to flatten, one after the other: what is around a loop that went away may be
+/// next.
 #[derive(Debug, Default)]
 pub(super) struct Flattening {
     /// The loops that were asked for, or that have been unrolled as far as pays.
@@ -73,8 +75,8 @@ impl Flattening {
     }
 }
 
-/// The most turns that `target` may have to go away, if it does nothing but compute something in each iteration of a loop around it that writes
-/// elements one behind the other.
+/// The most turns that `target` may have to go away, if it does nothing but compute something in
+/// each iteration of a loop around it that writes elements one behind the other.
 fn most_in_way(target: &AffineFor, around: &[Loop<'_>]) -> Option<usize> {
     let writes = |it: &&Loop<'_>| {
         let Loop::Affine(it) = it else { return false };
@@ -96,8 +98,9 @@ fn most_in_way(target: &AffineFor, around: &[Loop<'_>]) -> Option<usize> {
     })
 }
 
-/// Whether what `target` uses follows each other in iterations of the loop around it, which does nothing else, and not in its own: fields of records that
-/// become arrays of their own, or come from them, and windows around points of a row.
+/// Whether what `target` uses follows each other in iterations of the loop around it, which does
+/// nothing else, and not in its own: fields of records that become arrays of their own, or come
+/// from them, and windows around points of a row.
 fn goes_across(kernel: &Kernel, target: &AffineFor, around: &[Loop<'_>]) -> bool {
     let Some(Loop::Affine(outer)) = around.last() else {
         return false;
@@ -136,7 +139,8 @@ fn is_along(access: &Access, iter: IterId) -> bool {
         .is_some_and(|(last, others)| *last == 1 && others.iter().all(|it| *it == 0))
 }
 
-/// The step after which `target` is gone from `kernel`, if it has so many turns at most and leaves not too many statements.
+/// The step after which `target` is gone from `kernel`, if it has so many turns at most and leaves
+/// not too many statements.
 pub(super) fn gone(kernel: &Kernel, target: &AffineFor, most: usize) -> Option<Unroll> {
     let turns = turns_to_flatten(target, most)?;
     let copies = turns * statements(&target.body);
@@ -144,8 +148,9 @@ pub(super) fn gone(kernel: &Kernel, target: &AffineFor, most: usize) -> Option<U
     has_room.then(|| Unroll::new(path_to(kernel, target.iter), turns as u64))
 }
 
-/// The number of turns, when they are few and the body is straight: without loops, but for those whose lengths are only known in each
-/// copy, and without arrays that each copy would have of its own.
+/// The number of turns, when they are few and the body is straight: without loops, but for those
+/// whose lengths are only known in each copy, and without arrays that each copy would have of its
+/// own.
 fn turns_to_flatten(target: &AffineFor, most: usize) -> Option<usize> {
     let turns = usize::try_from(trips(target)?).ok()?;
     // The iterator of a copy is a constant, so that of the first turn has to be one.
@@ -166,7 +171,8 @@ fn is_straight(target: &AffineFor) -> bool {
     straight
 }
 
-/// Whether `inner`, which is not in lanes, has other bounds in each iteration of the loop over `iter`.
+/// Whether `inner`, which is not in lanes, has other bounds in each iteration of the loop over
+/// `iter`.
 fn depends(inner: &AffineFor, iter: IterId) -> bool {
     let mut bounds = inner.bounds();
     inner.lanes == 1 && bounds.any(|it| it.mentions(Variable::Iter(iter)))

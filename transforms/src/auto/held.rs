@@ -1,5 +1,5 @@
-//! Small arrays whose elements could stay in registers while a loop runs, if subscripts in it were constants: private buffers, and arrays of
-//! the kernel's own.
+//! Small arrays whose elements could stay in registers while a loop runs, if subscripts in it were
+//! constants: private buffers, and arrays of the kernel's own.
 
 use super::MOST_UNROLLED;
 use super::profit::{may_be_long, most_trips};
@@ -15,11 +15,13 @@ use strew_affine::{
 /// More elements than these of all arrays of a loop do not fit the registers.
 const MOST_ELEMENTS: u64 = 12;
 
-/// Rows that run in lanes take fewer instructions there, though in memory, unless there are no more elements than these: 4 sums of 100,000
-/// products take 80 µs in registers and 115 in lanes, 16 sums 360 and 205.
+/// Rows that run in lanes take fewer instructions there, though in memory, unless there are no more
+/// elements than these: 4 sums of 100,000 products take 80 µs in registers and 115 in lanes, 16
+/// sums 360 and 205.
 const MOST_APART: u64 = 4;
 
-/// The iterators of the short loops that are all that keeps subscripts of small arrays from being constants in a long loop around.
+/// The iterators of the short loops that are all that keeps subscripts of small arrays from being
+/// constants in a long loop around.
 pub(super) fn iterators(kernel: &Kernel) -> BTreeSet<IterId> {
     let own = allocated_arrays(&kernel.body);
     let sites = accesses(kernel);
@@ -87,7 +89,8 @@ struct Indexed<'k> {
 }
 
 impl Indexed<'_> {
-    /// The iterators in subscripts at those of `sites` in the loop, if all of them count short loops.
+    /// The iterators in subscripts at those of `sites` in the loop, if all of them count short
+    /// loops.
     fn iterators<'s>(
         &self,
         sites: impl Iterator<Item = &'s AccessSite<'s>>,
@@ -108,7 +111,8 @@ impl Indexed<'_> {
         Some(found)
     }
 
-    /// Adds the iterators in `expr`, and those that say how long their loops are, if all of these are short and among `loops`.
+    /// Adds the iterators in `expr`, and those that say how long their loops are, if all of these
+    /// are short and among `loops`.
     fn add(
         &self,
         expr: &AffineExpr,

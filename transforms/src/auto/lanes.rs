@@ -16,24 +16,29 @@ use strew_affine::{
 /// What so many updates of a scalar multiply by does not fit the registers.
 const LONG_SUM: usize = 16;
 
-/// So many assignments of scalars are a chain, of which processors do not look far enough ahead to find the next one by themselves: a
-/// polynomial of degree 11 in 40,000 places takes 107 µs with a vector and 71 with two.
+/// So many assignments of scalars are a chain, of which processors do not look far enough ahead to
+/// find the next one by themselves: a polynomial of degree 11 in 40,000 places takes 107 µs with a
+/// vector and 71 with two.
 const LONG_CHAIN: usize = 3;
 
-/// So many sums do not wait for themselves, since the others go on meanwhile: all pairs of 4,000 bodies take 30.5 ms with a vector for each of
-/// three, and 32.6 with four, but two sums of 160 products 7 µs with two vectors each, and 6 with four.
+/// So many sums do not wait for themselves, since the others go on meanwhile: all pairs of 4,000
+/// bodies take 30.5 ms with a vector for each of three, and 32.6 with four, but two sums of 160
+/// products 7 µs with two vectors each, and 6 with four.
 const SUMS_BESIDE: usize = 3;
 
-/// With so many turns, those that do not fill all vectors are few: the strips of long loops have them, tiles do not.
+/// With so many turns, those that do not fill all vectors are few: the strips of long loops have
+/// them, tiles do not.
 const MANY_TURNS: u64 = 2048;
 
-/// A statement with so many elements is little to do in a turn: `b[i] = a[i] * 0.5 + 0.1` takes 2.7 µs with four vectors and 3.2 with two for 50,000
-/// floats, and 1.3 ms and 2.4 for 7,000,000.
+/// A statement with so many elements is little to do in a turn: `b[i] = a[i] * 0.5 + 0.1` takes 2.7
+/// µs with four vectors and 3.2 with two for 50,000 floats, and 1.3 ms and 2.4 for 7,000,000.
 const FEW_ELEMENTS: usize = 4;
 
-/// So many vectors of the widest type are made in a turn: what one of them waits for, another one does meanwhile. A sum waits for
-/// the one before it, unless there are several, with what comes with an extremum counting for two, and many statements have enough to do, but for a long sum into one scalar, of which several vectors share
-/// what they load. One small statement has little to do, so that there are more vectors where the loop may have many `turns`.
+/// So many vectors of the widest type are made in a turn: what one of them waits for, another one
+/// does meanwhile. A sum waits for the one before it, unless there are several, with what comes
+/// with an extremum counting for two, and many statements have enough to do, but for a long sum
+/// into one scalar, of which several vectors share what they load. One small statement has little
+/// to do, so that there are more vectors where the loop may have many `turns`.
 fn vectors_in_flight(lanes: &Lanes<'_>, body: &[Node], turns: Option<u64>) -> u32 {
     let is_link = |node: &&Node| {
         matches!(
@@ -73,38 +78,46 @@ fn longest(updated: &[&Place]) -> usize {
     updated.iter().map(of_same).max().unwrap_or(0)
 }
 
-/// A loop that is known to fill so many vectors, or less, goes away: what it updates stays in registers, and what it multiplies by is
-/// fetched once.
+/// A loop that is known to fill so many vectors, or less, goes away: what it updates stays in
+/// registers, and what it multiplies by is fetched once.
 const WHOLE_VECTORS: u32 = 4;
 
 /// To get a value out of a vector takes as long as so many operations.
 const TAKEN_OUT: usize = 2;
 
-/// To pick a value by a subscript and to put it into a vector takes as long as so many operations: products of sparse rows with a vector gain nothing
-/// where rows have thirty elements, and lose a sixth where they have ten; forces between atoms and their neighbours gain a half.
+/// To pick a value by a subscript and to put it into a vector takes as long as so many operations:
+/// products of sparse rows with a vector gain nothing where rows have thirty elements, and lose a
+/// sixth where they have ten; forces between atoms and their neighbours gain a half.
 const PICKED: usize = 3;
 
-/// In a loop whose length is no data, and so hardly short, the first value that is picked pays for itself with up to so many lanes, since keys are loaded
-/// and checked together: 100,000 floats take 37 µs instead of 58, and a sum of them 38 instead of 84; but 200,000 bytes 68 instead of 61.
+/// In a loop whose length is no data, and so hardly short, the first value that is picked pays for
+/// itself with up to so many lanes, since keys are loaded and checked together: 100,000 floats take
+/// 37 µs instead of 58, and a sum of them 38 instead of 84; but 200,000 bytes 68 instead of 61.
 const MOST_PICKED: u32 = 8;
 
-/// Values that are picked take so many vectors at a time at most: more of them leave less of short loops to vectors, and no time is won.
+/// Values that are picked take so many vectors at a time at most: more of them leave less of short
+/// loops to vectors, and no time is won.
 const PICKED_IN_FLIGHT: u32 = 2;
 
-/// An element that lies at a distance from that of the next lane gets into so few lanes by an operation more than it takes by itself; into
-/// more of them it costs no more than that, but out of them it does: three sums each of 4,000 floats that lie 32 bytes apart take 1.8 µs instead of 4.4,
-/// of doubles 3.4 instead of 2.6, and three updates of each of as many records of floats 7.3 instead of 4.3.
+/// An element that lies at a distance from that of the next lane gets into so few lanes by an
+/// operation more than it takes by itself; into more of them it costs no more than that, but out of
+/// them it does: three sums each of 4,000 floats that lie 32 bytes apart take 1.8 µs instead of
+/// 4.4, of doubles 3.4 instead of 2.6, and three updates of each of as many records of floats 7.3
+/// instead of 4.3.
 const FEW_LANES: u32 = 2;
 
-/// To make an integer of a float takes as long as so many operations where numbers that are too large have to be found.
+/// To make an integer of a float takes as long as so many operations where numbers that are too
+/// large have to be found.
 const SATURATING: usize = 3;
 
-/// To divide, and to take a root, takes as long as so many operations, in vectors as well: 20,000 points of three doubles take 30 µs instead of 57 to be
-/// divided by how far they are away, though their elements come into vectors one by one.
+/// To divide, and to take a root, takes as long as so many operations, in vectors as well: 20,000
+/// points of three doubles take 30 µs instead of 57 to be divided by how far they are away, though
+/// their elements come into vectors one by one.
 const DIVIDING: usize = 4;
 
-/// Whether it takes no longer to compute what the body of `target` makes in lanes, and to get out of them what its other statements want, than to compute
-/// it turn by turn. What it makes in lanes reads these elements.
+/// Whether it takes no longer to compute what the body of `target` makes in lanes, and to get out
+/// of them what its other statements want, than to compute it turn by turn. What it makes in lanes
+/// reads these elements.
 fn pays(kernel: &Kernel, lanes: &Lanes<'_>, target: Loop<'_>, read: &Elements) -> bool {
     let (together, in_turn) = lanes.split(target.body());
     let mut all = 0;
@@ -140,7 +153,8 @@ fn pays(kernel: &Kernel, lanes: &Lanes<'_>, target: Loop<'_>, read: &Elements) -
     (in_turn.is_empty() || saved(all) > TAKEN_OUT * wanted.len()) && is_paid_for()
 }
 
-/// How many operations it takes to get elements into vectors and out of them one by one, in a loop that is long or may be short.
+/// How many operations it takes to get elements into vectors and out of them one by one, in a loop
+/// that is long or may be short.
 fn apart(read: &Elements, written: &Elements, per_vector: u32, is_long: bool) -> usize {
     let loaded = match per_vector {
         ..=FEW_LANES => read.distant,
@@ -151,7 +165,8 @@ fn apart(read: &Elements, written: &Elements, per_vector: u32, is_long: bool) ->
     PICKED * picked + loaded + TAKEN_OUT * written.distant
 }
 
-/// Whether no data tell how many turns there are, and they are not known to be few: such a loop goes away.
+/// Whether no data tell how many turns there are, and they are not known to be few: such a loop
+/// goes away.
 fn is_long(target: Loop<'_>) -> bool {
     match target {
         Loop::Affine(it) => trips(it).is_none_or(|it| it > MOST_UNROLLED as u64),
@@ -258,7 +273,8 @@ fn narrowable(kernel: &Kernel) -> Vec<IterId> {
     found.filter(is_narrower).collect()
 }
 
-/// Whether `body` does something with integers but to convert them: others are looked at no further.
+/// Whether `body` does something with integers but to convert them: others are looked at no
+/// further.
 fn counts(kernel: &Kernel, body: &[Node]) -> bool {
     fn is_made(kernel: &Kernel, expr: &Expr) -> bool {
         let is_operation = matches!(

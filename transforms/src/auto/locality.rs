@@ -8,27 +8,31 @@ use std::collections::BTreeSet;
 use strew_affine::footprint::{Trip, footprint};
 use strew_affine::{Access, AffineFor, ArrayId, Kernel, Variable};
 
-/// What the inner loops of a tile read again for each iteration of the outermost one stays in the second cache.
+/// What the inner loops of a tile read again for each iteration of the outermost one stays in the
+/// second cache.
 const BYTES_AGAIN: u128 = 512 << 10;
 
 /// So long are the rows of such tiles: long enough to be fetched in advance.
 const BYTES_OF_A_ROW: i64 = 8 << 10;
 
-/// So many iterations of the outermost loop use what was fetched, and still leave some of them for all threads.
+/// So many iterations of the outermost loop use what was fetched, and still leave some of them for
+/// all threads.
 const ROWS: i64 = 32;
 
 /// What a tile touches that walks along memory in one array and across it in another one.
 const BYTES_ACROSS: u128 = 128 << 10;
 
-/// Into so many groups go the tiles of the outermost loop at most, and into no fewer than half as many where a group has several. All rows of
-/// a group use a tile of the inner loops while it is in the cache.
+/// Into so many groups go the tiles of the outermost loop at most, and into no fewer than half as
+/// many where a group has several. All rows of a group use a tile of the inner loops while it is in
+/// the cache.
 const GROUPS: i64 = 32;
 
 const LINE_BYTES: u64 = 64;
 
-/// The tile sizes that pay for the loops of `band`, a perfect nest, outermost first: where all of what the loops inside of the first one
-/// read is read again in each of its iterations, or where lines are left before all of their elements are used. What sizes there will be
-/// is not known, so small arrays are tiled too; that costs little.
+/// The tile sizes that pay for the loops of `band`, a perfect nest, outermost first: where all of
+/// what the loops inside of the first one read is read again in each of its iterations, or where
+/// lines are left before all of their elements are used. What sizes there will be is not known, so
+/// small arrays are tiled too; that costs little.
 pub(super) fn sizes(kernel: &Kernel, band: &[&AffineFor]) -> Option<Tiling> {
     let accesses = order::accesses(&band.last()?.body);
     let tiling = match *band {
@@ -75,8 +79,8 @@ impl Tiling {
     }
 }
 
-/// How many tiles of [`ROWS`] iterations of `outermost` make a group, where its end is known not to be negative; `None` where there are too
-/// few for groups.
+/// How many tiles of [`ROWS`] iterations of `outermost` make a group, where its end is known not to
+/// be negative; `None` where there are too few for groups.
 fn tiles_in_group(kernel: &Kernel, outermost: &AffineFor) -> Option<Size> {
     let (lower, upper) = (outermost.lower.as_single()?, outermost.upper.as_single()?);
     let is_from_zero = lower.as_constant() == Some(0) && outermost.step == 1;

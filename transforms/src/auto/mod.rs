@@ -1,6 +1,8 @@
-//! The scheduler that is asked when nobody wrote a schedule. It says what pays; whether it is legal the steps say themselves.
+//! The scheduler that is asked when nobody wrote a schedule. It says what pays; whether it is legal
+//! the steps say themselves.
 
 mod across;
+mod arranged;
 mod attempt;
 mod borders;
 mod choice;
@@ -45,7 +47,8 @@ pub use traffic::Traffic;
 
 /// What is known about the machine that a schedule is for.
 ///
-/// Nothing in it may change a result: the number of chunks, which decides how float sums are grouped, does not depend on it.
+/// Nothing in it may change a result: the number of chunks, which decides how float sums are
+/// grouped, does not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// How many index loads and updates to keep in flight at once, in one turn of an unrolled loop.
@@ -70,7 +73,8 @@ pub struct Decision {
     pub refused: Option<Reason>,
 }
 
-/// Copies of a body with local arrays would each have arrays of their own to fill: that does not pay.
+/// Copies of a body with local arrays would each have arrays of their own to fill: that does not
+/// pay.
 fn has_local_arrays(body: &[Node]) -> bool {
     !visit::allocated_arrays(body).is_empty()
 }
@@ -81,11 +85,12 @@ const LONG: u64 = 32;
 /// A body of more statements than this has enough to do in one iteration.
 const MOST_UNROLLED: usize = 8;
 
-/// So many updates behind conditions are made in a turn: of integers that are kept in range 2,000,000 take 0.91 ms instead of 1.12, with four 1.22.
+/// So many updates behind conditions are made in a turn: of integers that are kept in range
+/// 2,000,000 take 0.91 ms instead of 1.12, with four 1.22.
 const MOST_GUARDED: u64 = 2;
 
-/// Into so many chunks go loops whose turns take who knows how long, so that threads that are done take over from those that are not. Groups
-/// of them share private buffers.
+/// Into so many chunks go loops whose turns take who knows how long, so that threads that are done
+/// take over from those that are not. Groups of them share private buffers.
 const UNEVEN_CHUNKS: u64 = 8 * TileIndirection::CHUNKS;
 
 /// A kernel with the schedule that was found for it.
@@ -99,16 +104,24 @@ pub struct Automatic {
     pub decisions: Vec<Decision>,
 }
 
-/// Finds a schedule for `kernel` and applies it; `observer` sees every step that is tried, each numbered as it would be in the
-/// schedule.
+/// Finds a schedule for `kernel` and applies it; `observer` sees every step that is tried, each
+/// numbered as it would be in the schedule.
 ///
-/// Loops over rows and their elements become one first where rows may be short, and short loops that keep others from running in lanes go away; what is at the borders of a loop where conditions change comes apart, and loops over the elements of records go away, with the local arrays that they index. Nests of which a part is worth tiling, or goes across memory in its innermost loop, come apart. Each outermost `affine.for` that updates through an indirection and can be tiled is tiled; of other nests the outermost loop runs at
-/// once that can, if need be in another place, its iterations in tiles where they would fetch the same memory again and again, or else the
-/// tiles on a diagonal do; short loops over small arrays go away, so that these stay in registers; then loops around innermost ones are made together where they share elements or lines of the cache, what all iterations of an innermost
-/// one update stays in a scalar, sums into scalars go on beside those of other iterations, innermost loops over elements that follow each other run in lanes, without the
-/// iterations in which a subscript wraps around, others of few
-/// statements that update through an indirection are unrolled, and other loops of few turns inside of a tiled one go away; loops that run at once
-/// and may have few iterations become one with the loop inside.
+/// Loops over rows and their elements become one first where rows may be short, and short loops
+/// that keep others from running in lanes go away; what is at the borders of a loop where
+/// conditions change comes apart, and loops over the elements of records go away, with the local
+/// arrays that they index. Nests of which a part is worth tiling, or goes across memory in its
+/// innermost loop, come apart. Each outermost `affine.for` that updates through an indirection and
+/// can be tiled is tiled; of other nests the outermost loop runs at once that can, if need be in
+/// another place, its iterations in tiles where they would fetch the same memory again and again,
+/// or else the tiles on a diagonal do; short loops over small arrays go away, so that these stay in
+/// registers; then loops around innermost ones are made together where they share elements or lines
+/// of the cache, what all iterations of an innermost one update stays in a scalar, sums into
+/// scalars go on beside those of other iterations, innermost loops over elements that follow each
+/// other run in lanes, without the iterations in which a subscript wraps around, others of few
+/// statements that update through an indirection are unrolled, and other loops of few turns inside
+/// of a tiled one go away; loops that run at once and may have few iterations become one with the
+/// loop inside.
 pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -> Automatic {
     let found = Automatic {
         kernel: kernel.clone(),
@@ -155,7 +168,8 @@ struct Scheduler<'o> {
 }
 
 impl Scheduler<'_> {
-    /// Tiles the outermost loops in `nodes` that can be: inside of a tiled loop there is nothing more to tile.
+    /// Tiles the outermost loops in `nodes` that can be: inside of a tiled loop there is nothing
+    /// more to tile.
     fn tile<'k>(&mut self, nests: &Nests<'k>, nodes: &'k [Node], around: &Around<'k>) {
         for node in nodes {
             let is_tiled = match node {
@@ -175,7 +189,8 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Whether the only loop in `target`, which has too few iterations to be shared, could be tiled, and is now.
+    /// Whether the only loop in `target`, which has too few iterations to be shared, could be
+    /// tiled, and is now.
     fn tile_inside_few(&mut self, target: &AffineFor, inside: &Around<'_>) -> bool {
         let [Node::AffineFor(inner)] = target.body.as_slice() else {
             return false;
@@ -187,8 +202,8 @@ impl Scheduler<'_> {
             && self.tile_loop(inner, &inside.counted)
     }
 
-    /// Whether a loop could be tiled, and is now. To tile one that is only a sum, or never has much to do, pays where it does not start
-    /// over and over again.
+    /// Whether a loop could be tiled, and is now. To tile one that is only a sum, or never has much
+    /// to do, pays where it does not start over and over again.
     fn tile_loop(&mut self, target: &AffineFor, around: &[Loop<'_>]) -> bool {
         let is_outermost = around.is_empty();
         if !is_outermost && !may_be_long(target, around) {
@@ -294,7 +309,8 @@ impl<'k> Around<'k> {
     }
 }
 
-/// The innermost loops of few statements that update through an indirection, each with how it is unrolled.
+/// The innermost loops of few statements that update through an indirection, each with how it is
+/// unrolled.
 fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<(IterId, Unroll)> {
     let loops = tree::loops(kernel).into_iter();
     let short = loops.filter_map(|nested| match nested.it {
@@ -314,8 +330,9 @@ fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<(IterId, Unroll)> {
         .collect()
 }
 
-/// As many turns as fill [`Machine::updates_in_flight`]; more would only be more code, and what a turn has loaded would wait in memory for
-/// its use. A loop that is known to be short goes away altogether.
+/// As many turns as fill [`Machine::updates_in_flight`]; more would only be more code, and what a
+/// turn has loaded would wait in memory for its use. A loop that is known to be short goes away
+/// altogether.
 fn factor(target: &AffineFor, machine: &Machine) -> u64 {
     let few = trips(target).filter(|trips| *trips <= MOST_UNROLLED as u64);
     let updates = target.body.iter().filter(|it| is_update(it)).count();
@@ -378,8 +395,8 @@ fn is_short(body: &[Node]) -> bool {
         && nodes.all(|it| it.is_statement() || is_guarded(it))
 }
 
-/// Whether `node` does something where a condition holds that asks for scalars alone: most often it keeps keys in range, and the jump is
-/// foretold.
+/// Whether `node` does something where a condition holds that asks for scalars alone: most often it
+/// keeps keys in range, and the jump is foretold.
 fn is_guarded(node: &Node) -> bool {
     let Node::ScfIf {
         condition,

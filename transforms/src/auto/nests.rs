@@ -1,8 +1,10 @@
-//! Nests that scatter nothing through data: which of their loops run at once, and what is done to them before.
+//! Nests that scatter nothing through data: which of their loops run at once, and what is done to
+//! them before.
 
+use super::arranged::{in_columns, in_tiles, outermost, permuted, points_of, summed};
 use super::attempt::Attempt;
+use super::locality;
 use super::order::{self, Vectors};
-use super::outer_lanes;
 use super::panels;
 use super::pivot;
 use super::profit::{is_shareable, may_be_long};
@@ -10,27 +12,16 @@ use super::scratch;
 use super::trailing;
 use super::wavefront;
 use super::{Around, Choice, Scheduler};
-use super::{lanes, locality};
 use crate::private::privatizable;
 use crate::rising::writes_rows;
-use crate::{
-    CountAhead, Parallelize, Permute, ScalarReplace, Size, StripMine, Tile, TileIndirection,
-};
+use crate::{CountAhead, Parallelize, ScalarReplace};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use strew_affine::dependence::{Analyzed, Component, Site, Target};
 use strew_affine::marks::Marks;
 use strew_affine::tickets::Tickets;
 use strew_affine::visit::{Loop, has_computed_loops, has_loops};
-use strew_affine::{AffineFor, ArrayId, IterId, Kernel, Node};
-
-/// So many iterations of an innermost loop are one of the loop that runs at once: what the latter costs is then little beside them.
-const POINTS: i64 = 512;
-/// The same where they run in lanes.
-const POINTS_IN_LANES: i64 = 4096;
-
-/// The same where other loops run inside of a group: what these use again stays in the cache.
-const POINTS_AROUND_LOOPS: i64 = 128;
+use strew_affine::{AffineFor, ArrayId, Kernel, Node};
 
 /// What is known of the nests of a kernel.
 pub(super) struct Nests<'k> {
@@ -48,13 +39,14 @@ impl<'k> Nests<'k> {
         self.analyzed.kernel()
     }
 
-    /// Whether no dependence inside of `target`, which has `depth` loops around it, goes back in the first `count` loops of its perfect nest.
+    /// Whether no dependence inside of `target`, which has `depth` loops around it, goes back in
+    /// the first `count` loops of its perfect nest.
     pub(super) fn are_forward(&self, target: &'k AffineFor, depth: usize, count: usize) -> bool {
         self.nest(target, depth).vectors().are_forward_in(count)
     }
 
-    /// Nests the loops of the perfect nest of `target`, which has `depth` loops around it, in the best order that keeps the order of
-    /// updates, if that is another one.
+    /// Nests the loops of the perfect nest of `target`, which has `depth` loops around it, in the
+    /// best order that keeps the order of updates, if that is another one.
     pub(super) fn reorder(
         &self,
         attempt: &mut Attempt,
@@ -63,7 +55,7 @@ impl<'k> Nests<'k> {
     ) -> Option<()> {
         let band = Band::of(self, target, depth);
         (!band.order.is_sorted()).then_some(())?;
-        permute(attempt, &band.loops, &band.order)
+        permuted(attempt, &band.loops, &band.order)
     }
 
     fn nest(&self, target: &'k AffineFor, depth: usize) -> Nest<'_, 'k> {
@@ -98,7 +90,8 @@ impl<'k> Nest<'_, 'k> {
         !array.is_some_and(|it| self.marked.contains(&it)) && !self.own.contains(&site.target)
     }
 
-    /// Whether the iterations of `inner`, a loop of the band that begins with this nest, are apart wherever in the band it stands.
+    /// Whether the iterations of `inner`, a loop of the band that begins with this nest, are apart
+    /// wherever in the band it stands.
     fn are_apart(&self, inner: &AffineFor) -> bool {
         let shared = |one: &Site<'k>, _: &Site<'k>| self.is_shared(one);
         self.analyzed
@@ -216,8 +209,8 @@ impl<'n, 'k> Band<'n, 'k> {
         [outer].into_iter().chain(others).collect()
     }
 
-    /// Whether a sum pays: one that begins anew over and over does only if there is more to it than its own loop; where data say how
-    /// long loops are, they say where the updates go, too.
+    /// Whether a sum pays: one that begins anew over and over does only if there is more to it than
+    /// its own loop; where data say how long loops are, they say where the updates go, too.
     fn is_sum(&self) -> bool {
         let is_whole = self.nest.depth == 0 || !self.outer().0.is_empty();
         let is_long = is_whole && !has_computed_loops(&self.nest.target.body);
@@ -227,7 +220,8 @@ impl<'n, 'k> Band<'n, 'k> {
 }
 
 impl Scheduler<'_> {
-    /// Lets a loop of the band that begins with `target` run at once, if one can for all iterations of those inside and outside of it.
+    /// Lets a loop of the band that begins with `target` run at once, if one can for all iterations
+    /// of those inside and outside of it.
     pub(super) fn nest<'k>(
         &mut self,
         nests: &Nests<'k>,
@@ -246,7 +240,8 @@ impl Scheduler<'_> {
         }
         let innermost = innermost.filter(|it| band.is_apart(*it));
         match innermost {
-            // Copies of what is summed up would be made and merged in each iteration of the loops around.
+            // Copies of what is summed up would be made and merged in each iteration of the loops
+            // around.
             Some(innermost) if outer.is_empty() || depth > 0 => self.columns(&band, innermost),
             Some(innermost) => self.sums(&band) || self.columns(&band, innermost),
             None => self.sums(&band) || self.dependent(nests, &band, around),
@@ -354,7 +349,8 @@ impl Scheduler<'_> {
         })
     }
 
-    /// Runs parts of a loop at once where counters that hand out tickets are all that keeps it in order.
+    /// Runs parts of a loop at once where counters that hand out tickets are all that keeps it in
+    /// order.
     fn tickets(&mut self, band: &Band<'_, '_>) -> bool {
         let target = band.nest.target;
         let tickets = Tickets::of(band.kernel, &target.body).filter(|_| is_shareable(target));
@@ -378,7 +374,8 @@ impl Scheduler<'_> {
         })
     }
 
-    /// Gives all iterations but the last one room of their own, where that of the caller is all they meet in.
+    /// Gives all iterations but the last one room of their own, where that of the caller is all
+    /// they meet in.
     fn scratch(&mut self, band: &Band<'_, '_>) -> bool {
         let mut loops = band.loops.iter().filter(|it| is_shareable(it));
         loops.any(|target| {
@@ -430,7 +427,8 @@ impl Scheduler<'_> {
         is_done
     }
 
-    /// The same for tiles on the diagonals of the two innermost loops, where none of them can run at once by itself.
+    /// The same for tiles on the diagonals of the two innermost loops, where none of them can run
+    /// at once by itself.
     fn wavefront<'k>(
         &mut self,
         nests: &Nests<'k>,
@@ -475,83 +473,6 @@ impl Scheduler<'_> {
     }
 }
 
-/// The loops of the band in `order`, of which the first one only updates what its iterations share: in private copies.
-fn summed(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option<()> {
-    permute(attempt, band, order)?;
-    let first = band.get(*order.first()?)?;
-    attempt.step(TileIndirection::new(attempt.path(first.iter)))
-}
-
-/// The loops of the band in `order`, of which the first one runs at once.
-fn outermost(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option<()> {
-    permute(attempt, band, order)?;
-    let first = band.get(*order.first()?)?;
-    match outer_lanes::pay(attempt, first.iter) {
-        true => outer_lanes::at_once(attempt, first),
-        false => attempt.step(Parallelize::new(attempt.path(first.iter))),
-    }
-}
-
-/// The same, in tiles of these `sizes`, of which those of the first loop are in groups, if there is a size for these.
-fn in_tiles(
-    attempt: &mut Attempt,
-    band: &[&AffineFor],
-    order: &[usize],
-    (sizes, group): (&[i64], Option<&Size>),
-) -> Option<()> {
-    permute(attempt, band, order)?;
-    let paths = order.iter().filter_map(|it| band.get(*it));
-    let paths: Vec<_> = paths.map(|it| attempt.path(it.iter)).collect();
-    attempt.step(Tile::new(paths.into_iter().zip(sizes.iter().copied())))?;
-    let tiles = attempt.made();
-    let outermost = match group {
-        Some(size) => grouped(attempt, &tiles, size)?,
-        None => *tiles.first()?,
-    };
-    attempt.step(Parallelize::new(attempt.path(outermost)))
-}
-
-/// Groups of `size` iterations of the first of the loops over `tiles`, around the others, and these around the iterations of a group: the
-/// iterator of the groups.
-fn grouped(attempt: &mut Attempt, tiles: &[IterId], size: &Size) -> Option<IterId> {
-    let (first, others) = tiles.split_first()?;
-    attempt.step(StripMine::new(attempt.path(*first), size.clone()))?;
-    let groups = *attempt.made().first()?;
-    let order = others.iter().chain([first]);
-    let order: Vec<_> = order.map(|it| attempt.path(*it)).collect();
-    attempt.step(Permute::new(order))?;
-    Some(groups)
-}
-
-/// The same, where only the innermost of these loops can run at once: its iterations in groups, around all of the others.
-pub(super) fn in_columns(
-    attempt: &mut Attempt,
-    band: &[&AffineFor],
-    order: &[usize],
-) -> Option<()> {
-    permute(attempt, band, order)?;
-    let innermost = band.get(*order.last()?)?;
-    let points = points_of(attempt.kernel(), band);
-    attempt.step(StripMine::new(attempt.path(innermost.iter), points))?;
-    let groups = *attempt.made().first()?;
-    let others = order.iter().rev().skip(1).rev();
-    let others = others.filter_map(|it| band.get(*it)).map(|it| it.iter);
-    let nested: Vec<_> = [groups].into_iter().chain(others).collect();
-    if nested.len() > 1 {
-        attempt.step(Permute::new(nested.iter().map(|it| attempt.path(*it))))?;
-    }
-    attempt.step(Parallelize::new(attempt.path(groups)))
-}
-
-/// So many iterations of the innermost loop of `band` make a group.
-fn points_of(kernel: &Kernel, band: &[&AffineFor]) -> i64 {
-    match band {
-        [only] if lanes::count(kernel, Loop::Affine(only)).is_some() => POINTS_IN_LANES,
-        [] | [_] => POINTS,
-        _ => POINTS_AROUND_LOOPS,
-    }
-}
-
 /// That groups of iterations of the first loop settle what all others use.
 fn settled(band: &Band<'_, '_>) -> Choice {
     Choice::Panels {
@@ -584,13 +505,4 @@ fn text_of(vector: &[Component]) -> String {
         None => it.direction.symbol().to_owned(),
     });
     format!("({})", each.collect::<Vec<_>>().join(", "))
-}
-
-fn permute(attempt: &mut Attempt, band: &[&AffineFor], order: &[usize]) -> Option<()> {
-    if order.is_sorted() {
-        return Some(());
-    }
-    let paths = order.iter().filter_map(|it| band.get(*it));
-    let paths: Vec<_> = paths.map(|it| attempt.path(it.iter)).collect();
-    attempt.step(Permute::new(paths))
 }

@@ -17,7 +17,8 @@ impl Vectors {
         self.0.iter().map(Vec::as_slice)
     }
 
-    /// Whether none goes back in any loop: then the loops can be tiled, and the points of a tile keep their order.
+    /// Whether none goes back in any loop: then the loops can be tiled, and the points of a tile
+    /// keep their order.
     pub(super) fn are_forward(&self) -> bool {
         self.are_forward_in(usize::MAX)
     }
@@ -28,8 +29,8 @@ impl Vectors {
         components.all(|it| matches!(it.direction, Direction::Less | Direction::Equal))
     }
 
-    /// Whether all ends of dependences stay in their order when the loops are nested in `order`. Updates keep theirs too, so that no sum
-    /// is rounded in another way.
+    /// Whether all ends of dependences stay in their order when the loops are nested in `order`.
+    /// Updates keep theirs too, so that no sum is rounded in another way.
     fn allow(&self, order: &[usize]) -> bool {
         self.0.iter().all(|vector| {
             let nested = order.iter().filter_map(|it| vector.get(*it));
@@ -45,9 +46,11 @@ impl Vectors {
     }
 }
 
-/// The order in which to nest the loops of `band`: those inside that walk along memory, as far as that is allowed.
+/// The order in which to nest the loops of `band`: those inside that walk along memory, as far as
+/// that is allowed.
 ///
-/// The cost of a loop is that of it as the innermost one: how many cache lines an iteration of it touches, each access by itself.
+/// The cost of a loop is that of it as the innermost one: how many cache lines an iteration of it
+/// touches, each access by itself.
 pub(super) fn of<'v>(
     kernel: &Kernel,
     band: &[&AffineFor],
@@ -69,8 +72,9 @@ pub(super) fn of<'v>(
     allowed.unwrap_or(written)
 }
 
-/// The order `best` with the longest of two loops that cost the same innermost, and not one of a few iterations, where others are around both: rows run
-/// in lanes then, and a window around each point goes away.
+/// The order `best` with the longest of two loops that cost the same innermost, and not one of a
+/// few iterations, where others are around both: rows run in lanes then, and a window around each
+/// point goes away.
 fn long_inside(band: &[&AffineFor], costs: &[f64], best: &[usize]) -> Option<Vec<usize>> {
     let is_few = |it: &usize| {
         let trips = band.get(*it).and_then(|it| trips(it));
@@ -111,7 +115,8 @@ pub(super) fn accesses(body: &[Node]) -> Vec<&Access> {
     found
 }
 
-/// How many cache lines `accesses` touch in an iteration of `target`, when the loops inside of it are done with.
+/// How many cache lines `accesses` touch in an iteration of `target`, when the loops inside of it
+/// are done with.
 fn cost(kernel: &Kernel, accesses: &[&Access], target: &AffineFor) -> f64 {
     let costs = accesses.iter().map(|access| {
         let bytes = f64::from(kernel.arrays[access.array].element.bytes());

@@ -1,8 +1,8 @@
-//! Which loops around others run in the lanes of vectors: each lane has the scalars of an iteration of its own, and the loops inside run once for
-//! all of them.
+//! Which loops around others run in the lanes of vectors: each lane has the scalars of an iteration
+//! of its own, and the loops inside run once for all of them.
 //!
-//! That pays where iterations of the loops inside wait for each other, or add up what lanes would add up in another order, or reach elements that
-//! lie far from each other.
+//! That pays where iterations of the loops inside wait for each other, or add up what lanes would
+//! add up in another order, or reach elements that lie far from each other.
 
 use super::attempt::Attempt;
 use super::flatten::gone;
@@ -17,8 +17,9 @@ use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
 use strew_affine::visit::{Loop, arrays_written_in, for_each_local_read, has_loops, walk};
 use strew_affine::{Access, AffineFor, ArrayId, IterId, Kernel, LocalId, Node, Place, Type};
 
-/// So many vectors stay in registers while the loops inside run. There are no more; what is computed pushes some out, which costs less than to wait: 50
-/// steps of `z * z + c` take 882 µs for 60,000 points with four vectors of each of four values, and 1,407 with two.
+/// So many vectors stay in registers while the loops inside run. There are no more; what is
+/// computed pushes some out, which costs less than to wait: 50 steps of `z * z + c` take 882 µs for
+/// 60,000 points with four vectors of each of four values, and 1,407 with two.
 const MOST_KEPT: u32 = 16;
 
 /// So many vectors are made at a time: what one of them waits for, another one does meanwhile.
@@ -61,7 +62,8 @@ fn count(kernel: &Kernel, target: &AffineFor) -> Option<Count> {
     (all >= least).then_some(Count { all, of_vector })
 }
 
-/// Whether no loop `inside` of `target` is better in lanes than that, and innermost ones find their elements side by side, or the same ones in all turns.
+/// Whether no loop `inside` of `target` is better in lanes than that, and innermost ones find their
+/// elements side by side, or the same ones in all turns.
 fn pay_inside(kernel: &Kernel, lanes: &Lanes<'_>, target: &AffineFor, inside: &[Loop<'_>]) -> bool {
     let written = arrays_written_in(&target.body);
     let is_whole = |access: &&Access| {
@@ -85,7 +87,8 @@ fn lanes_of<'k>(kernel: &'k Kernel, target: &'k AffineFor) -> Option<Lanes<'k>> 
     may.then(|| Lanes::of(kernel, Loop::Affine(target), MOST_LANES).ok())?
 }
 
-/// Whether the iterations of `innermost` are better made in lanes themselves: they write elements that follow each other, and read no others.
+/// Whether the iterations of `innermost` are better made in lanes themselves: they write elements
+/// that follow each other, and read no others.
 fn lanes_inside_pay(kernel: &Kernel, innermost: Loop<'_>) -> bool {
     let body = innermost.body();
     let mut written = body.iter().flat_map(Node::written_elements);
@@ -97,8 +100,9 @@ fn lanes_inside_pay(kernel: &Kernel, innermost: Loop<'_>) -> bool {
     is_whole && written.any(|it| moves(it, innermost.iter()))
 }
 
-/// How many values of each lane stay in registers while the loops `inside` run: scalars that they set, and what they use of those around and
-/// of elements that are the same in all of their iterations.
+/// How many values of each lane stay in registers while the loops `inside` run: scalars that they
+/// set, and what they use of those around and of elements that are the same in all of their
+/// iterations.
 fn kept(kernel: &Kernel, lanes: &Lanes<'_>, inside: &[Loop<'_>]) -> u32 {
     let mut scalars = BTreeSet::<LocalId>::new();
     let mut elements: Vec<&Access> = Vec::new();
@@ -127,8 +131,9 @@ fn kept(kernel: &Kernel, lanes: &Lanes<'_>, inside: &[Loop<'_>]) -> u32 {
     (scalars.len() + elements.len()) as u32
 }
 
-/// The next innermost loop of few iterations in `target`, beside others or in them, which goes away: what is left of it can run in lanes, or be made lane by
-/// lane where it updates what keys say.
+/// The next innermost loop of few iterations in `target`, beside others or in them, which goes
+/// away: what is left of it can run in lanes, or be made lane by lane where it updates what keys
+/// say.
 fn short(kernel: &Kernel, target: &AffineFor) -> Option<Unroll> {
     let inside = loops_in(target);
     if inside.len() == 1 {
@@ -148,7 +153,8 @@ fn updated(kernel: &Kernel, target: &AffineFor) -> Vec<ArrayId> {
     kept.intersection(&written).copied().collect()
 }
 
-/// Lets iterations of the loop over `iter` run in lanes if that pays, what loops inside update in scalars.
+/// Lets iterations of the loop over `iter` run in lanes if that pays, what loops inside update in
+/// scalars.
 fn in_lanes(attempt: &mut Attempt, iter: IterId) -> Option<(Vectorize, Saving)> {
     while let Some(request) = short(attempt.kernel(), find_affine_loop(attempt.kernel(), iter)?) {
         attempt.step(request)?;
@@ -172,7 +178,8 @@ fn in_lanes(attempt: &mut Attempt, iter: IterId) -> Option<(Vectorize, Saving)> 
     Some((request, saving))
 }
 
-/// Whether iterations of the loop over `iter` are to run in lanes, so that they cannot all be those of a parallel loop.
+/// Whether iterations of the loop over `iter` are to run in lanes, so that they cannot all be those
+/// of a parallel loop.
 pub(super) fn pay(attempt: &mut Attempt, iter: IterId) -> bool {
     let mut pay = false;
     attempt.together(|it| {

@@ -1,5 +1,5 @@
-//! Nests in which a row needs all rows before it, as in triangular solves and factorizations that go row by row: what a group of rows has
-//! settled goes into all others at once.
+//! Nests in which a row needs all rows before it, as in triangular solves and factorizations that
+//! go row by row: what a group of rows has settled goes into all others at once.
 
 use super::attempt::Attempt;
 use super::nests::{Nests, band};
@@ -10,15 +10,15 @@ use std::collections::BTreeSet;
 use strew_affine::visit::{self, Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place, Variable};
 
-/// So many iterations of the innermost loop are settled before the others use them: what they settle stays in the first cache, and what is
-/// done one by one is little beside the rest.
+/// So many iterations of the innermost loop are settled before the others use them: what they
+/// settle stays in the first cache, and what is done one by one is little beside the rest.
 pub(super) const SETTLED: i64 = 64;
 
 /// Conditions are taken out of so many loops: each makes two of them.
 const MOST_SETTLED: usize = 24;
 
-/// Solves and factorizations are nests of fewer loops than this: more of them, as the sweeps in each time step of a simulation are, would be
-/// sunk into each other one by one to no end.
+/// Solves and factorizations are nests of fewer loops than this: more of them, as the sweeps in
+/// each time step of a simulation are, would be sunk into each other one by one to no end.
 const MOST_LOOPS: usize = 12;
 
 /// Whether `target` may be a nest of this kind, or of that in [`trailing`](super::trailing).
@@ -30,15 +30,17 @@ pub(super) fn is_meant(target: &AffineFor) -> bool {
     loops <= MOST_LOOPS
 }
 
-/// Groups of the iterations of `target`, or of a loop inside of it: what one has settled the others use at once.
+/// Groups of the iterations of `target`, or of a loop inside of it: what one has settled the others
+/// use at once.
 pub(super) fn at_once(attempt: &mut Attempt, target: IterId) -> Option<()> {
     let target = apart_from_beginnings(attempt, target)?;
     let is_done = attempt.together(|attempt| groups_of_rows(attempt, target));
     is_done.or_else(|| attempt.together(|attempt| groups_of_columns(attempt, target)))
 }
 
-/// The nest of `target`, a loop over rows with one over columns in it, in groups of rows, each of which first uses what is settled, all of
-/// its rows at once, and then settles the rest row by row. It reads each row from one end to the other.
+/// The nest of `target`, a loop over rows with one over columns in it, in groups of rows, each of
+/// which first uses what is settled, all of its rows at once, and then settles the rest row by row.
+/// It reads each row from one end to the other.
 ///
 /// ```text
 /// affine.for i in 0..n {                        affine.for i_t in 0..n step 64 {
@@ -74,7 +76,8 @@ fn groups_of_rows(attempt: &mut Attempt, rows: IterId) -> Option<()> {
     attempt.step(Parallelize::new(attempt.path(settled)))
 }
 
-/// The nest of `target` made perfect, with groups of iterations of its innermost loop around all others, those behind the group at once.
+/// The nest of `target` made perfect, with groups of iterations of its innermost loop around all
+/// others, those behind the group at once.
 ///
 /// Sums keep their order: dependences, those between updates among them, go forward in all loops.
 fn groups_of_columns(attempt: &mut Attempt, target: IterId) -> Option<()> {
@@ -97,8 +100,9 @@ pub(super) fn nested(attempt: &mut Attempt, loops: &[IterId]) -> Option<()> {
     attempt.step(Permute::new(paths))
 }
 
-/// Gives each iteration elements of its own instead of the scalars in which it gathers something, and what begins these a loop of its own, in
-/// which updates keep their order. The loop that is then left of `target`.
+/// Gives each iteration elements of its own instead of the scalars in which it gathers something,
+/// and what begins these a loop of its own, in which updates keep their order. The loop that is
+/// then left of `target`.
 fn apart_from_beginnings(attempt: &mut Attempt, target: IterId) -> Option<IterId> {
     let body = &find_affine_loop(attempt.kernel(), target)?.body;
     if matches!(body.first(), Some(Node::AffineFor(_))) {
@@ -131,7 +135,8 @@ fn gathered(body: &[Node]) -> BTreeSet<LocalId> {
     &updated - &declared
 }
 
-/// Sinks what stands behind loops into them, from the inside out and from the last to the first, until the nest is perfect.
+/// Sinks what stands behind loops into them, from the inside out and from the last to the first,
+/// until the nest is perfect.
 pub(super) fn sink(attempt: &mut Attempt, target: IterId) -> Option<()> {
     loop {
         let body = &find_affine_loop(attempt.kernel(), target)?.body;
@@ -167,8 +172,9 @@ fn forward_band(kernel: &Kernel, target: IterId) -> Option<Vec<IterId>> {
         .then(|| loops.iter().map(|it| it.iter).collect())
 }
 
-/// Cuts each loop of a perfect nest behind the iterations of a group of `groups`, from the inside out, and lets the iterations behind run at
-/// once: they use what the group has settled, and no more than that.
+/// Cuts each loop of a perfect nest behind the iterations of a group of `groups`, from the inside
+/// out, and lets the iterations behind run at once: they use what the group has settled, and no
+/// more than that.
 fn panels(attempt: &mut Attempt, loops: &[IterId], groups: IterId) -> Option<()> {
     let (innermost, outer) = loops.split_last()?;
     let end = end_of(attempt, groups);
@@ -210,7 +216,8 @@ pub(super) fn settle_conditions(attempt: &mut Attempt, groups: IterId) -> Option
     Some(())
 }
 
-/// The first loop in that over `groups` with a condition inside that its iterator and those around it decide.
+/// The first loop in that over `groups` with a condition inside that its iterator and those around
+/// it decide.
 fn conditional(kernel: &Kernel, groups: IterId) -> Option<IterId> {
     let inside = tree::loops_where(kernel, |it, around| {
         let is_inside = around.iter().any(|it| it.iter() == groups);

@@ -1,4 +1,5 @@
-//! Nests that do more than their innermost loops: they come apart where one of the parts is then worth tiling.
+//! Nests that do more than their innermost loops: they come apart where one of the parts is then
+//! worth tiling.
 
 use super::attempt::Attempt;
 use super::nests::band;
@@ -9,7 +10,8 @@ use strew_affine::visit::{self, Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel, Node, Variable};
 
 impl Scheduler<'_> {
-    /// Gives the statements of outermost loops loops of their own where that makes a product of what was more. Updates keep their order.
+    /// Gives the statements of outermost loops loops of their own where that makes a product of
+    /// what was more. Updates keep their order.
     pub(super) fn part(&mut self) {
         let outermost = loops_of(&self.found.kernel).filter(|it| may_come_apart(it));
         let outermost: Vec<_> = outermost.map(|it| it.iter).collect();
@@ -28,7 +30,8 @@ fn loops_of(kernel: &Kernel) -> impl Iterator<Item = &AffineFor> {
     })
 }
 
-/// Whether the innermost loop of the band does several things, loops among them, and all loops are rectangular: a triangle is not tiled.
+/// Whether the innermost loop of the band does several things, loops among them, and all loops are
+/// rectangular: a triangle is not tiled.
 fn may_come_apart(target: &AffineFor) -> bool {
     let is_imperfect = band(target)
         .last()
@@ -47,7 +50,8 @@ fn may_come_apart(target: &AffineFor) -> bool {
     is_imperfect && is_affine && !iters.iter().any(mentions)
 }
 
-/// The loops of the band distributed, from inside to outside, if there is a nest to tile among what comes out.
+/// The loops of the band distributed, from inside to outside, if there is a nest to tile among what
+/// comes out.
 fn apart(attempt: &mut Attempt, outermost: IterId) -> Option<()> {
     let target = loops_of(attempt.kernel()).find(|it| it.iter == outermost)?;
     let iters: Vec<_> = band(target).iter().map(|it| it.iter).collect();

@@ -5,8 +5,8 @@ use crate::{Parallelize, Size, Split};
 use strew_affine::visit::{self, Loop, has_loops};
 use strew_affine::{Access, AffineFor, ArrayId, IterId, Kernel, Node, Subscript, Variable};
 
-/// The iterator of a loop around `target` that says which iteration that may be: a subscript of an array is the one where `target`
-/// writes the array at its own iterator.
+/// The iterator of a loop around `target` that says which iteration that may be: a subscript of an
+/// array is the one where `target` writes the array at its own iterator.
 pub(super) fn of(kernel: &Kernel, around: &[Loop<'_>], target: &AffineFor) -> Option<IterId> {
     let mut outer = around.iter().map(|it| it.iter());
     outer.find(|it| meets_at(kernel, *it, target))
@@ -43,8 +43,8 @@ fn positions(access: &Access, variable: Variable) -> impl Iterator<Item = usize>
     })
 }
 
-/// The iterations before and behind that of `pivot`, each part at once. An innermost loop that meets itself there alone is cut there, too, so
-/// that it can run in lanes.
+/// The iterations before and behind that of `pivot`, each part at once. An innermost loop that
+/// meets itself there alone is cut there, too, so that it can run in lanes.
 pub(super) fn around(attempt: &mut Attempt, target: &AffineFor, pivot: IterId) -> Option<()> {
     if let [Node::AffineFor(inner)] = target.body.as_slice()
         && !has_loops(&inner.body)
@@ -57,7 +57,8 @@ pub(super) fn around(attempt: &mut Attempt, target: &AffineFor, pivot: IterId) -
     attempt.step(Parallelize::new(attempt.path(behind)))
 }
 
-/// Cuts the loop over `iter` in front of the iteration of `pivot`, and behind it: the loop over the iterations behind.
+/// Cuts the loop over `iter` in front of the iteration of `pivot`, and behind it: the loop over the
+/// iterations behind.
 fn cut(attempt: &mut Attempt, iter: IterId, pivot: IterId) -> Option<IterId> {
     let name = attempt.path(pivot).to_string();
     let at = Size::from(name.as_str());

@@ -1,7 +1,8 @@
 //! Whether it pays to run a loop at once, as far as that is known before the kernel is called.
 //!
-//! What depends on sizes is asked again when the loop is reached: one with little to do then runs in order, at the cost of some
-//! instructions. So only what never has much to do is left alone here.
+//! What depends on sizes is asked again when the loop is reached: one with little to do then runs
+//! in order, at the cost of some instructions. So only what never has much to do is left alone
+//! here.
 
 use super::trips;
 use strew_affine::bounds::greatest_inside;
@@ -19,7 +20,8 @@ pub(super) fn is_shareable(target: &AffineFor) -> bool {
     trips(target).is_none_or(|it| it >= FEWEST_ITERATIONS)
 }
 
-/// Whether `target`, in the loops `around`, may have enough to do to be worth sharing among threads.
+/// Whether `target`, in the loops `around`, may have enough to do to be worth sharing among
+/// threads.
 pub(super) fn may_be_long(target: &AffineFor, around: &[Loop<'_>]) -> bool {
     let mut loops = around.to_vec();
     most(target, &mut loops).is_none_or(|statements| statements >= LITTLE)
@@ -34,7 +36,8 @@ fn most<'k>(target: &'k AffineFor, around: &mut Vec<Loop<'k>>) -> Option<u64> {
     trips.checked_mul(inside?)
 }
 
-/// How many turns there are at most, wherever the loops `around` are: in what is left of a tile there are no more than in the tile.
+/// How many turns there are at most, wherever the loops `around` are: in what is left of a tile
+/// there are no more than in the tile.
 pub(super) fn most_trips(target: &AffineFor, around: &[Loop<'_>]) -> Option<u64> {
     let lowers = target.lower.0.iter();
     let distances = lowers.flat_map(|lower| {

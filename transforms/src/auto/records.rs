@@ -1,7 +1,9 @@
-//! Records of few elements, as points, colours and quaternions are: the loops over the elements of one go away, and each lane has a record.
+//! Records of few elements, as points, colours and quaternions are: the loops over the elements of
+//! one go away, and each lane has a record.
 //!
-//! Vectors that have the same element of several records come from whole vectors of the array, and go there. That pays where a record does not fill
-//! vectors by itself, or is summed up before it is written: 20,000 products of points with a matrix take 14 µs instead of 38.
+//! Vectors that have the same element of several records come from whole vectors of the array, and
+//! go there. That pays where a record does not fill vectors by itself, or is summed up before it is
+//! written: 20,000 products of points with a matrix take 14 µs instead of 38.
 
 use super::attempt::Attempt;
 use super::flatten::gone;
@@ -13,10 +15,12 @@ use strew_affine::lanes::VECTOR_BYTES;
 use strew_affine::visit::{Loop, allocated_arrays, has_loops, walk};
 use strew_affine::{Access, AffineFor, IterId, Kernel};
 
-/// Rows of more elements are none where they have lanes of their own: 20,000 of eight floats take 40 µs there and 43 as records.
+/// Rows of more elements are none where they have lanes of their own: 20,000 of eight floats take
+/// 40 µs there and 43 as records.
 const MOST_ELEMENTS: usize = 7;
 
-/// Other rows of more elements are none, for each of them is code: 20,000 rows of sixteen bytes take 43 µs instead of 145 to be hashed with one in each lane.
+/// Other rows of more elements are none, for each of them is code: 20,000 rows of sixteen bytes
+/// take 43 µs instead of 145 to be hashed with one in each lane.
 const MOST_OF_OTHERS: usize = 16;
 
 impl Scheduler<'_> {
@@ -33,7 +37,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// Lets all loops in that over `iter` go away, if they go over the elements of records, and lanes have one each then.
+/// Lets all loops in that over `iter` go away, if they go over the elements of records, and lanes
+/// have one each then.
 fn flattened(attempt: &mut Attempt, iter: IterId) -> Option<()> {
     let target = find_affine_loop(attempt.kernel(), iter)?;
     has_records(attempt.kernel(), target).then_some(())?;
@@ -45,8 +50,8 @@ fn flattened(attempt: &mut Attempt, iter: IterId) -> Option<()> {
     lanes::are_meant(attempt.kernel(), target).then_some(())
 }
 
-/// How the next loop in that over `iter` goes away, if there is any; `None` if one of them stays. A loop whose inner ones have other lengths in each of its
-/// iterations goes before these.
+/// How the next loop in that over `iter` goes away, if there is any; `None` if one of them stays. A
+/// loop whose inner ones have other lengths in each of its iterations goes before these.
 fn next(kernel: &Kernel, iter: IterId) -> Option<Option<Unroll>> {
     let inside = loops_in(find_affine_loop(kernel, iter)?);
     let gone = |it: &Loop<'_>| match it {
@@ -77,8 +82,9 @@ fn most(kernel: &Kernel, inner: &AffineFor) -> usize {
     }
 }
 
-/// Whether the iterations of `target`, of which there may be many, each write elements of their own, all at affine places, loops in it go along rows
-/// where it goes from row to row, or elements of arrays that each iteration has, and lanes of theirs would not be better.
+/// Whether the iterations of `target`, of which there may be many, each write elements of their
+/// own, all at affine places, loops in it go along rows where it goes from row to row, or elements
+/// of arrays that each iteration has, and lanes of theirs would not be better.
 fn has_records(kernel: &Kernel, target: &AffineFor) -> bool {
     let is_long = trips(target).is_none_or(|it| it >= LONG);
     let own = allocated_arrays(&target.body);
@@ -103,7 +109,8 @@ fn has_records(kernel: &Kernel, target: &AffineFor) -> bool {
         && !fills_vectors(kernel, target)
 }
 
-/// Whether all that `target` does is one loop, and rows that this or loops in it write fill vectors.
+/// Whether all that `target` does is one loop, and rows that this or loops in it write fill
+/// vectors.
 fn fills_vectors(kernel: &Kernel, target: &AffineFor) -> bool {
     let mut fills = false;
     walk(&target.body, &mut |node, loops| {

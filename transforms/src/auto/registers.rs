@@ -1,5 +1,5 @@
-//! What stays in registers: elements that all iterations of an innermost loop update or the next ones read, and what several iterations of
-//! the loops around it use alike.
+//! What stays in registers: elements that all iterations of an innermost loop update or the next
+//! ones read, and what several iterations of the loops around it use alike.
 
 use super::order::{Reach, accesses, moves, reach};
 use super::traffic::{Traffic, rows};
@@ -13,22 +13,23 @@ use strew_affine::{
     Access, AffineFor, ArrayId, Bound, IterId, Kernel, LocalId, Node, Place, Subscript, Variable,
 };
 
-/// How many iterations of the loop around an innermost one are made together, and of the one around that: the elements that they update
-/// and the factors that they share fit sixteen vectors.
+/// How many iterations of the loop around an innermost one are made together, and of the one around
+/// that: the elements that they update and the factors that they share fit sixteen vectors.
 const TOGETHER: [u64; 2] = [4, 2];
 
 /// More statements than this, one behind the other, need more registers than there are.
 pub(super) const MOST_STATEMENTS: u64 = 8;
 
-/// The same for iterations of one statement that are made together: those of a window of 3 × 3 points share what they update.
+/// The same for iterations of one statement that are made together: those of a window of 3 × 3
+/// points share what they update.
 const MOST_TOGETHER: u64 = 9;
 
 /// Rows have an address each, in registers beside those of the loop itself.
 const MOST_ROWS: usize = 12;
 
 impl Scheduler<'_> {
-    /// Makes several iterations of loops around innermost ones together where they share what they load or update, and keeps in scalars what
-    /// does not move with an innermost loop.
+    /// Makes several iterations of loops around innermost ones together where they share what they
+    /// load or update, and keeps in scalars what does not move with an innermost loop.
     pub(super) fn use_registers(&mut self) {
         for Together {
             request,
@@ -92,7 +93,8 @@ fn jammed(kernel: &Kernel) -> Vec<Together> {
         let is_known =
             matches!(nested.around.last(), Some(Loop::Affine(it)) if trips(it).is_some());
         let in_halves = is_known.then(|| block(kernel, innermost, &nested.around, 2));
-        // Half of a short loop lets the loop around it share something, too: four by two iterations load less than eight by one.
+        // Half of a short loop lets the loop around it share something, too: four by two iterations
+        // load less than eight by one.
         let moved = |it: &[Together]| it.last().and_then(Together::moved);
         let is_less = |halves: &[Together]| {
             moved(halves)
@@ -100,15 +102,16 @@ fn jammed(kernel: &Kernel) -> Vec<Together> {
                 .is_some_and(|(it, whole)| it < whole)
         };
         let found = in_halves.filter(|it| is_less(it)).unwrap_or(whole);
-        // Those that go away do so from inside to outside: what is around one of them has its order once it is gone.
+        // Those that go away do so from inside to outside: what is around one of them has its order
+        // once it is gone.
         let (gone, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|it| it.goes_away);
         requests.extend(gone.into_iter().chain(others.into_iter().rev()));
     }
     requests
 }
 
-/// The loops of `around`, from inside to outside, of which several iterations are made together around `innermost`. Where the first is short, it
-/// goes away altogether, or in so many parts.
+/// The loops of `around`, from inside to outside, of which several iterations are made together
+/// around `innermost`. Where the first is short, it goes away altogether, or in so many parts.
 fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64) -> Vec<Together> {
     let mut copies = innermost.body.len() as u64;
     let mut inside = vec![innermost.iter];
@@ -122,7 +125,8 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
         let factor = factor_of(target, copies, (usual, parts));
         let is_perfect = matches!(target.body.as_slice(), [Node::AffineFor(only)] if inside.last() == Some(&only.iter));
         let is_long = trips(target).is_none_or(|it| it >= factor);
-        // Where others than the innermost loop move, that one would run for each iteration by itself.
+        // Where others than the innermost loop move, that one would run for each iteration by
+        // itself.
         let mut between = around.iter().rev().take(inside.len() - 1);
         let stay = !between.any(|it| matches!(it, Loop::Affine(it) if it.moves_with(target.iter)));
         if !is_perfect || !stay || target.step != 1 || !is_long || copies * factor > MOST_TOGETHER {
@@ -155,8 +159,8 @@ fn block(kernel: &Kernel, innermost: &AffineFor, around: &[Loop<'_>], parts: u64
     found
 }
 
-/// How many iterations of `target` to make together where each has so many `copies` of statements: all of them, in so many parts, where it is short,
-/// and else as many as usual.
+/// How many iterations of `target` to make together where each has so many `copies` of statements:
+/// all of them, in so many parts, where it is short, and else as many as usual.
 fn factor_of(target: &AffineFor, copies: u64, (usual, parts): (u64, u64)) -> u64 {
     let most = MOST_TOGETHER / copies.max(1);
     match trips(target).filter(|it| (2..=most).contains(it)) {
@@ -166,7 +170,8 @@ fn factor_of(target: &AffineFor, copies: u64, (usual, parts): (u64, u64)) -> u64
     }
 }
 
-/// What it saves that `more` iterations are made together than `before`, of which the last is that of another loop; `None` if they share nothing.
+/// What it saves that `more` iterations are made together than `before`, of which the last is that
+/// of another loop; `None` if they share nothing.
 fn saving(
     kernel: &Kernel,
     innermost: &AffineFor,
@@ -185,7 +190,8 @@ fn saving(
     shares_lines(kernel, innermost, around).then_some(Saving::Lines { together: factor })
 }
 
-/// Those of `loops` that an alternative for the end of `target` speaks of, each of whose turns moves it by several iterations.
+/// Those of `loops` that an alternative for the end of `target` speaks of, each of whose turns
+/// moves it by several iterations.
 fn tiles(kernel: &Kernel, target: &AffineFor, loops: &[Loop<'_>]) -> Vec<LoopPath> {
     let Bound(ends) = &target.upper;
     let spoken_of = loops.iter().filter_map(|it| match it {
@@ -204,7 +210,8 @@ fn tiles(kernel: &Kernel, target: &AffineFor, loops: &[Loop<'_>]) -> Vec<LoopPat
     spoken_of.collect()
 }
 
-/// Whether iterations of the loop over `around` read or update the same elements, others in each iteration of `innermost`.
+/// Whether iterations of the loop over `around` read or update the same elements, others in each
+/// iteration of `innermost`.
 fn shares(innermost: &AffineFor, around: IterId) -> bool {
     let mut used = Vec::new();
     for node in &innermost.body {
@@ -219,8 +226,9 @@ fn shares(innermost: &AffineFor, around: IterId) -> bool {
     used.any(|it| moves(it, innermost.iter) && !moves(it, around))
 }
 
-/// Whether iterations of the loop over `around` use elements beside each other, which lie in another line in each iteration of `innermost`:
-/// made together, they find the line where the one before has left it.
+/// Whether iterations of the loop over `around` use elements beside each other, which lie in
+/// another line in each iteration of `innermost`: made together, they find the line where the one
+/// before has left it.
 fn shares_lines(kernel: &Kernel, innermost: &AffineFor, around: IterId) -> bool {
     let accesses = accesses(&innermost.body);
     accesses.iter().any(|it| {
@@ -229,8 +237,9 @@ fn shares_lines(kernel: &Kernel, innermost: &AffineFor, around: IterId) -> bool 
     })
 }
 
-/// Whether an iteration of the loop over `around` uses elements that one of the `factor - 1` before it uses, too: made together, they
-/// load it once, and none of them waits for more than itself when iterations of `innermost` wait for each other.
+/// Whether an iteration of the loop over `around` uses elements that one of the `factor - 1` before
+/// it uses, too: made together, they load it once, and none of them waits for more than itself when
+/// iterations of `innermost` wait for each other.
 fn meets_again(innermost: &AffineFor, (around, factor): (IterId, u64)) -> bool {
     let accesses = accesses(&innermost.body);
     let is_later = |one: &Access, other: &Access, by: i64| {
@@ -253,9 +262,11 @@ fn meets_again(innermost: &AffineFor, (around, factor): (IterId, u64)) -> bool {
     })
 }
 
-/// Whether no element gets its updates in another order when iterations of the loop over `around` are made together in those of the loops
-/// over `inside`: no two of the former update the same element, or they do in the same iterations of the latter alone, of which those that are not
-/// `running` have become copies of the body, in their order. A scalar of what is around is updated by all of them, so where there is one they do not.
+/// Whether no element gets its updates in another order when iterations of the loop over `around`
+/// are made together in those of the loops over `inside`: no two of the former update the same
+/// element, or they do in the same iterations of the latter alone, of which those that are not
+/// `running` have become copies of the body, in their order. A scalar of what is around is updated
+/// by all of them, so where there is one they do not.
 fn keeps_order(
     innermost: &AffineFor,
     around: IterId,
@@ -298,14 +309,16 @@ fn keeps_order(
         })
 }
 
-/// Whether `target` does nothing but update scalars and elements that are the same in all iterations.
+/// Whether `target` does nothing but update scalars and elements that are the same in all
+/// iterations.
 pub(super) fn is_only_sums(target: &AffineFor) -> bool {
     let mut written = target.body.iter().flat_map(Node::written_elements);
     !written.any(|it| moves(it, target.iter))
 }
 
-/// The arrays of which a loop without loops updates one element alone, or reads what iterations before have written. Private buffers are not
-/// among them: what is assigned to one cannot be combined into its target in order.
+/// The arrays of which a loop without loops updates one element alone, or reads what iterations
+/// before have written. Private buffers are not among them: what is assigned to one cannot be
+/// combined into its target in order.
 pub(super) fn kept_in_scalars(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut found = BTreeSet::new();
     let mut buffers = BTreeSet::new();
@@ -373,7 +386,8 @@ mod tests {
         schedules(product, &steps);
     }
 
-    /// An element gets its updates from another `b` in another iteration of `i`, and in another one of `j`.
+    /// An element gets its updates from another `b` in another iteration of `i`, and in another one
+    /// of `j`.
     #[test]
     fn diagonals_keep_their_order() {
         schedules(
@@ -402,7 +416,8 @@ mod tests {
         schedules(depthwise, &steps);
     }
 
-    /// Each row waits for itself alone when several are made together, and what an iteration makes is there for the next one.
+    /// Each row waits for itself alone when several are made together, and what an iteration makes
+    /// is there for the next one.
     #[test]
     fn chains_run_beside_each_other() {
         let tiles = [

@@ -1,5 +1,6 @@
-//! Loops whose iterations meet in arrays alone that each of them fills before it reads them, and that belong to the caller: room for
-//! intermediate results. All iterations but the last one can have their own, and what the caller finds there is what the last one leaves.
+//! Loops whose iterations meet in arrays alone that each of them fills before it reads them, and
+//! that belong to the caller: room for intermediate results. All iterations but the last one can
+//! have their own, and what the caller finds there is what the last one leaves.
 
 use super::attempt::Attempt;
 use super::order::moves;
@@ -10,8 +11,9 @@ use std::collections::BTreeSet;
 use strew_affine::visit::{self, Loop, for_each_load};
 use strew_affine::{Access, AffineFor, ArrayId, Kernel, Node, Subscript, Variable};
 
-/// The parameters that may be such room for the iterations of `target`: no iteration has elements of its own there,
-/// and a whole array is assigned before anything else is done with it, and read then. A copy of one that is not would take longer to make than it is used.
+/// The parameters that may be such room for the iterations of `target`: no iteration has elements
+/// of its own there, and a whole array is assigned before anything else is done with it, and read
+/// then. A copy of one that is not would take longer to make than it is used.
 pub(super) fn arrays(kernel: &Kernel, target: &AffineFor) -> BTreeSet<ArrayId> {
     let [mut filled, mut read, mut others] = [(); 3].map(|()| BTreeSet::new());
     let mut note = |access: &Access, is_filled: bool| {
@@ -40,7 +42,8 @@ pub(super) fn arrays(kernel: &Kernel, target: &AffineFor) -> BTreeSet<ArrayId> {
     filled
 }
 
-/// All iterations of `target` but the last one at once, each with its own of `arrays`, and then that one.
+/// All iterations of `target` but the last one at once, each with its own of `arrays`, and then
+/// that one.
 pub(super) fn all_but_last(
     attempt: &mut Attempt,
     target: &AffineFor,

@@ -8,8 +8,9 @@ use strew_affine::visit::{for_each_load_of, walk};
 use strew_affine::{AffineFor, ArrayId, Node};
 
 impl Scheduler<'_> {
-    /// Tiles `target`, and the loop that it makes together with the one inside, by the step that `tiled` makes, if that is accepted and a look
-    /// at what the loop reads does not take as long as the loop; says which loops are tiled.
+    /// Tiles `target`, and the loop that it makes together with the one inside, by the step that
+    /// `tiled` makes, if that is accepted and a look at what the loop reads does not take as long
+    /// as the loop; says which loops are tiled.
     pub(super) fn tile_scattered(
         &mut self,
         target: &AffineFor,
@@ -26,7 +27,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// Whether elements of arrays that the body of `target` updates are read in loops as deep as those of the updates.
+/// Whether elements of arrays that the body of `target` updates are read in loops as deep as those
+/// of the updates.
 fn reads_as_much(target: &AffineFor) -> bool {
     let body = &target.body;
     let watched = read_and_updated(body);

@@ -14,7 +14,8 @@ use strew_affine::{AffineFor, Expr, Kernel, Node, Place};
 const TOGETHER: u64 = 4;
 
 impl Scheduler<'_> {
-    /// Makes several iterations together of loops around innermost ones that do nothing but sum up into scalars of these iterations.
+    /// Makes several iterations together of loops around innermost ones that do nothing but sum up
+    /// into scalars of these iterations.
     pub(super) fn sum_together(&mut self) {
         for target in summing(&self.found.kernel) {
             let saving = Saving::Chains { together: TOGETHER };
@@ -61,7 +62,8 @@ fn sums_inside(kernel: &Kernel, target: &AffineFor) -> bool {
         && are_own(inner, target)
 }
 
-/// What `nodes` update. Updates before a loop and behind it would change places with those of other iterations, and round in another way.
+/// What `nodes` update. Updates before a loop and behind it would change places with those of other
+/// iterations, and round in another way.
 fn updated(nodes: &[Node]) -> BTreeSet<Target> {
     let mut updated = BTreeSet::new();
     walk(nodes, &mut |node, _| {
@@ -82,7 +84,8 @@ fn calls(inner: &AffineFor) -> bool {
     expressions.any(is_call)
 }
 
-/// Whether lanes keep the turn that `node` takes what comes with an extremum from: there are too many vectors for several of these.
+/// Whether lanes keep the turn that `node` takes what comes with an extremum from: there are too
+/// many vectors for several of these.
 fn keeps_turns(kernel: &Kernel, node: &Node) -> bool {
     let Node::Reduce {
         places, combiner, ..
@@ -94,7 +97,8 @@ fn keeps_turns(kernel: &Kernel, node: &Node) -> bool {
     elects(combiner, &types)
 }
 
-/// Whether `inner` sums up, and into nothing but scalars that each iteration of `target` has of its own.
+/// Whether `inner` sums up, and into nothing but scalars that each iteration of `target` has of its
+/// own.
 fn are_own(inner: &AffineFor, target: &AffineFor) -> bool {
     let declares = |place: &Place, body: &[Node]| {
         let mut body = body.iter();

@@ -1,7 +1,9 @@
-//! Loops over the elements of rows, and those around them over all rows, become one loop where nothing else is done: the rows follow each other in
-//! memory, so lanes go on from one to the next, however short they are.
+//! Loops over the elements of rows, and those around them over all rows, become one loop where
+//! nothing else is done: the rows follow each other in memory, so lanes go on from one to the next,
+//! however short they are.
 //!
-//! 20,000 rows of three floats to which others are added take 4 µs instead of 17; where a parameter says how long they are, 7 instead of 41.
+//! 20,000 rows of three floats to which others are added take 4 µs instead of 17; where a parameter
+//! says how long they are, 7 instead of 41.
 
 use super::attempt::Attempt;
 use super::order::accesses;
@@ -12,7 +14,8 @@ use strew_affine::lanes::{Lanes, MOST_LANES};
 use strew_affine::visit::{Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel};
 
-/// Rows of so many elements are long: those of 50 take 4.9 µs as one loop and 5.6 by themselves, 50,000 elements in all, and those of 100 as long.
+/// Rows of so many elements are long: those of 50 take 4.9 µs as one loop and 5.6 by themselves,
+/// 50,000 elements in all, and those of 100 as long.
 const LONG_ROW: u64 = 64;
 
 impl Scheduler<'_> {
@@ -30,8 +33,9 @@ impl Scheduler<'_> {
     }
 }
 
-/// Makes one loop of that over `inner` and those around it, as far as they go through short rows, or such as may be. Rows of which nobody knows how short
-/// they are stay where there are loops around: these may have few iterations, and threads share rows then.
+/// Makes one loop of that over `inner` and those around it, as far as they go through short rows,
+/// or such as may be. Rows of which nobody knows how short they are stay where there are loops
+/// around: these may have few iterations, and threads share rows then.
 fn through_rows(attempt: &mut Attempt, inner: IterId) -> Option<()> {
     let is_known = trips(find_affine_loop(attempt.kernel(), inner)?).is_some();
     let mut made = inner;
@@ -43,7 +47,8 @@ fn through_rows(attempt: &mut Attempt, inner: IterId) -> Option<()> {
     (made != inner && (is_known || is_outermost)).then_some(())
 }
 
-/// Makes one loop of that over `inner`, if its rows may be short, and the one around it; its iterator.
+/// Makes one loop of that over `inner`, if its rows may be short, and the one around it; its
+/// iterator.
 fn joined(attempt: &mut Attempt, inner: IterId) -> Option<IterId> {
     let kernel = attempt.kernel();
     let nested = tree::loops_over(kernel, &[inner]).pop()?;

@@ -1,12 +1,13 @@
-//! What an innermost loop moves between memory and registers, as far as elements of its other iterations and of those made together with it
-//! tell: what registers are expected to save.
+//! What an innermost loop moves between memory and registers, as far as elements of its other
+//! iterations and of those made together with it tell: what registers are expected to save.
 
 use super::order::{accesses, moves};
 use crate::tree::replaced_in;
 use strew_affine::visit::for_each_load;
 use strew_affine::{Access, AffineExpr, AffineFor, IterId, Node, Overflow, Place, Subscript};
 
-/// Elements loaded and stored for an iteration of a body. What stays the same in all iterations of the innermost loop is in a register.
+/// Elements loaded and stored for an iteration of a body. What stays the same in all iterations of
+/// the innermost loop is in a register.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traffic {
     /// Elements that are read or updated.
@@ -16,8 +17,8 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// That of `innermost` when so many iterations of loops around it are made together. An element that several of them use is loaded once,
-    /// and one that several of them write is stored once.
+    /// That of `innermost` when so many iterations of loops around it are made together. An element
+    /// that several of them use is loaded once, and one that several of them write is stored once.
     ///
     /// # Errors
     /// A subscript leaves 64 bits.
@@ -56,8 +57,9 @@ impl Traffic {
     }
 }
 
-/// How many rows `innermost` goes along when so many iterations of loops around it are made together: elements of one row lie at fixed distances from
-/// each other, so that one address serves all of them.
+/// How many rows `innermost` goes along when so many iterations of loops around it are made
+/// together: elements of one row lie at fixed distances from each other, so that one address serves
+/// all of them.
 ///
 /// # Errors
 /// A subscript leaves 64 bits.

@@ -1,5 +1,6 @@
-//! Nests each of whose outermost iterations goes into all behind it, as in factorizations and in solves for many right-hand sides: groups of them
-//! go into the rows that trail them together, as a product.
+//! Nests each of whose outermost iterations goes into all behind it, as in factorizations and in
+//! solves for many right-hand sides: groups of them go into the rows that trail them together, as a
+//! product.
 
 use super::attempt::Attempt;
 use super::nests::{Nests, band};
@@ -11,8 +12,9 @@ use crate::{Distribute, Fuse, Permute, Separate, Size, Split, StripMine};
 use strew_affine::visit::{self, Loop, has_loops};
 use strew_affine::{AffineFor, IterId, Kernel, Node, Variable};
 
-/// The nest of `target`, an outermost loop, in groups of the iterations that go into the rows behind, each row with those of a group one after the
-/// other, and the rows that trail the group apart. The loop over groups, if there is a product to tile among these.
+/// The nest of `target`, an outermost loop, in groups of the iterations that go into the rows
+/// behind, each row with those of a group one after the other, and the rows that trail the group
+/// apart. The loop over groups, if there is a product to tile among these.
 ///
 /// ```text
 /// affine.for k in 0..n {                        affine.for k_t in 0..n step 64 {
@@ -49,8 +51,8 @@ pub(super) fn updated(attempt: &mut Attempt, target: IterId) -> Option<IterId> {
     (!products.is_empty()).then_some(groups)
 }
 
-/// The loop whose iterations go into others, outermost, and that over the rows that they go into, all that it does; if dependences go back in
-/// neither.
+/// The loop whose iterations go into others, outermost, and that over the rows that they go into,
+/// all that it does; if dependences go back in neither.
 fn going_behind(attempt: &mut Attempt, target: IterId) -> Option<[IterId; 2]> {
     let outermost = find_affine_loop(attempt.kernel(), target)?;
     if let [points, rows] = band(outermost)[..] {
@@ -69,7 +71,8 @@ fn is_forward(kernel: &Kernel, target: IterId, count: usize) -> bool {
     target.is_some_and(|it| Nests::of(kernel).are_forward(it, 0, count))
 }
 
-/// A nest of several loops over columns made perfect, each row column by column: the loops over rows, columns, and what goes into a row.
+/// A nest of several loops over columns made perfect, each row column by column: the loops over
+/// rows, columns, and what goes into a row.
 ///
 /// Dependences alone keep what it does in order, so nothing may be an update.
 fn rows_of_columns(attempt: &mut Attempt, target: IterId) -> Option<[IterId; 3]> {
@@ -115,8 +118,9 @@ fn has_updates(target: &AffineFor) -> bool {
     found
 }
 
-/// Gives what an iteration of `points` does with elements behind `end` loops of its own, if loops inside begin with it and go beyond, which is
-/// where what a group settles itself ends. The loops over rows that there are then.
+/// Gives what an iteration of `points` does with elements behind `end` loops of its own, if loops
+/// inside begin with it and go beyond, which is where what a group settles itself ends. The loops
+/// over rows that there are then.
 fn beside_the_group(
     attempt: &mut Attempt,
     [rows, points]: [IterId; 2],
@@ -201,7 +205,8 @@ mod tests {
         );
     }
 
-    /// Columns of right-hand sides do not meet, so each row is solved for all of them, one after the other within a group.
+    /// Columns of right-hand sides do not meet, so each row is solved for all of them, one after
+    /// the other within a group.
     #[test]
     fn what_trails_a_group_of_a_solve_is_a_product() {
         schedules(

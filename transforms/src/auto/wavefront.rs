@@ -1,4 +1,5 @@
-//! Nests all of whose loops carry dependences: tiles of them, of which those on a diagonal run at once.
+//! Nests all of whose loops carry dependences: tiles of them, of which those on a diagonal run at
+//! once.
 
 use super::attempt::Attempt;
 use super::nests::Nests;
@@ -8,14 +9,15 @@ use crate::{Interchange, Normalize, Parallelize, Skew, Tile};
 use strew_affine::dependence::{Component, Direction};
 use strew_affine::{AffineFor, IterId, Kernel, Variable};
 
-/// Iterations of the outer and of the inner loop that make a tile: many points, so that a diagonal of tiles is worth
-/// sharing, in rows along memory that are long enough to be fetched in advance.
+/// Iterations of the outer and of the inner loop that make a tile: many points, so that a diagonal
+/// of tiles is worth sharing, in rows along memory that are long enough to be fetched in advance.
 pub(super) const POINTS: [i64; 2] = [64, 256];
 
 /// Tiles move by at most so many for each one of the loop around.
 const MOST_SKEW: i64 = 3;
 
-/// How far the inner of two loops has to move with the outer one so that no dependence goes back in it; `None` where no number does.
+/// How far the inner of two loops has to move with the outer one so that no dependence goes back in
+/// it; `None` where no number does.
 pub(super) fn skew(vectors: &Vectors) -> Option<i64> {
     let mut factor = 0;
     for vector in vectors.iter() {
@@ -38,7 +40,8 @@ pub(super) fn skew(vectors: &Vectors) -> Option<i64> {
     Some(factor)
 }
 
-/// The difference between the iterations, where it is one: what goes far in the inner loop leaves little to run at once.
+/// The difference between the iterations, where it is one: what goes far in the inner loop leaves
+/// little to run at once.
 fn distance(component: Component) -> Option<i64> {
     match (component.distance, component.direction) {
         (Some(distance), _) => Some(distance),
@@ -69,8 +72,8 @@ pub(super) fn tiles(
     diagonal(attempt, [across, along], first, |_| true)
 }
 
-/// Loops over tiles that the source has: those on a diagonal at once. Updates keep their order, too, since nothing goes back from a diagonal
-/// to one before.
+/// Loops over tiles that the source has: those on a diagonal at once. Updates keep their order,
+/// too, since nothing goes back from a diagonal to one before.
 pub(super) fn of_tiles(
     attempt: &mut Attempt,
     [outer, inner]: [&AffineFor; 2],
@@ -98,8 +101,9 @@ pub(super) fn has_tiles(band: &[&AffineFor]) -> bool {
     })
 }
 
-/// The loop over `along` moved by so many iterations for each of the one around that diagonals of both run at once, if that is legal and
-/// `keeps_order` says of the kernel with the first of these that it is wanted.
+/// The loop over `along` moved by so many iterations for each of the one around that diagonals of
+/// both run at once, if that is legal and `keeps_order` says of the kernel with the first of these
+/// that it is wanted.
 fn diagonal(
     attempt: &mut Attempt,
     [across, along]: [IterId; 2],

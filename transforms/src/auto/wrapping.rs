@@ -1,5 +1,6 @@
-//! Innermost loops in which elements follow each other but where a subscript wraps around, as in a grid whose last element is next to its
-//! first: the iterations in which one does come apart, and the others run in lanes.
+//! Innermost loops in which elements follow each other but where a subscript wraps around, as in a
+//! grid whose last element is next to its first: the iterations in which one does come apart, and
+//! the others run in lanes.
 
 use super::attempt::Attempt;
 use super::{Choice, Scheduler, lanes, order};
@@ -98,7 +99,8 @@ fn outside(target: &AffineFor, row: &AffineExpr) -> [i64; 2] {
     [before, behind].map(|it| it.unwrap_or(0))
 }
 
-/// In how many lanes the loop over `iter` pays, with the quotients and remainders in it gone that its bounds make needless.
+/// In how many lanes the loop over `iter` pays, with the quotients and remainders in it gone that
+/// its bounds make needless.
 fn lanes_without_quotients(kernel: &Kernel, iter: IterId) -> Option<u32> {
     let mut loops = tree::loops(kernel).into_iter();
     let nested = loops.find(|it| it.it.iter() == iter)?;
@@ -119,7 +121,8 @@ fn offsets(subscripts: &[Subscript], iter: IterId) -> impl Iterator<Item = (&Aff
     })
 }
 
-/// How far `expr` is from `iter`, if that is a number, or a number and a `row`, on which a remainder does not depend.
+/// How far `expr` is from `iter`, if that is a number, or a number and a `row`, on which a
+/// remainder does not depend.
 fn offset(expr: &AffineExpr, row: &AffineExpr, iter: IterId) -> Option<i64> {
     let ahead = expr.minus(&iter.into()).ok()?;
     let Some(number) = ahead.as_constant() else {

@@ -10,8 +10,9 @@ use strew_affine::{
     Local, LocalId, Node, Overflow, Place, Span, Subscript, Type, Value,
 };
 
-/// So many counters more lie between those of two parts: threads that move counters of two parts would wait for each other's cache lines. None of
-/// them may move, which is looked at afterwards: subscripts find them there as they do others.
+/// So many counters more lie between those of two parts: threads that move counters of two parts
+/// would wait for each other's cache lines. None of them may move, which is looked at afterwards:
+/// subscripts find them there as they do others.
 const BETWEEN_ROWS: i64 = 16;
 
 /// A row of counters for each part.
@@ -37,7 +38,8 @@ impl<'t> Counters<'t> {
             Target::Array(it) => (kernel.arrays[it].extents.clone(), kernel.arrays[it].span),
             Target::Local(it) => (Vec::new(), kernel.locals[it].span),
         };
-        // Counters of 32 bits go around as they do in order; how far they have gone tells a number of as many bits if it is bounded.
+        // Counters of 32 bits go around as they do in order; how far they have gone tells a number
+        // of as many bits if it is bounded.
         let element = match of.target {
             Target::Array(_) if are_bounded => of.target.ty(kernel),
             _ => Type::I64,
@@ -176,8 +178,9 @@ impl<'t> Counters<'t> {
         [vec![declare(own, first)], nodes, vec![keep]].concat()
     }
 
-    /// Makes of how often each part moves each counter what that says where the part begins. Where tickets say places, `apart` gets what must
-    /// hold for no two of them to say the same, and for all to be there.
+    /// Makes of how often each part moves each counter what that says where the part begins. Where
+    /// tickets say places, `apart` gets what must hold for no two of them to say the same, and for
+    /// all to be there.
     pub(super) fn add_up(
         &self,
         kernel: &mut Kernel,
@@ -240,7 +243,8 @@ impl<'t> Counters<'t> {
         !self.of.seated.is_empty() || self.may_go_around()
     }
 
-    /// Whether tickets could be the same again in rows of their own, since they have gone through all numbers of a narrow type.
+    /// Whether tickets could be the same again in rows of their own, since they have gone through
+    /// all numbers of a narrow type.
     fn may_go_around(&self) -> bool {
         !self.of.in_rows.is_empty() && self.of.greatest_place < i64::MAX
     }
@@ -278,8 +282,9 @@ impl<'t> Counters<'t> {
         )
     }
 
-    /// Sets `met` where the places between what a counter says at the beginning and at the end are none, or, where counters share an array, do
-    /// not lie behind all that came before, up to `reach`.
+    /// Sets `met` where the places between what a counter says at the beginning and at the end are
+    /// none, or, where counters share an array, do not lie behind all that came before, up to
+    /// `reach`.
     fn look(&self, (first, next): (LocalId, LocalId), [reach, met]: [LocalId; 2]) -> Node {
         let ends = match self.of.goes_down {
             true => [next, first],

@@ -9,7 +9,8 @@ use strew_affine::{
     Variable,
 };
 
-/// So often a counter has to move for it to pay that sums over the parts are made for it: of a million counters each takes the time of five.
+/// So often a counter has to move for it to pay that sums over the parts are made for it: of a
+/// million counters each takes the time of five.
 const MOVES_PER_COUNTER: i64 = 8;
 
 /// How far counters move.
@@ -39,12 +40,14 @@ impl Moves {
         })
     }
 
-    /// Whether sizes tell at most how far, so that where [`is_worth_it`](Self::is_worth_it) holds counts fit 32 bits.
+    /// Whether sizes tell at most how far, so that where [`is_worth_it`](Self::is_worth_it) holds
+    /// counts fit 32 bits.
     pub(super) fn are_bounded(&self) -> bool {
         self.most.is_some()
     }
 
-    /// That there are threads, and that so many counters move often enough, and `least` times anyway.
+    /// That there are threads, and that so many counters move often enough, and `least` times
+    /// anyway.
     pub(super) fn is_worth_it(
         &self,
         kernel: &Kernel,
@@ -73,8 +76,9 @@ fn trips_of(it: &AffineFor) -> Result<AffineExpr, Overflow> {
     trip_count(&lower, &upper, it.step)
 }
 
-/// How far `nodes` move counters at most; `None` where that is not known from parameters. A loop over a number of iterations that only a call
-/// knows, and that may be less than none, must be all there is: beside others it would take from what these do.
+/// How far `nodes` move counters at most; `None` where that is not known from parameters. A loop
+/// over a number of iterations that only a call knows, and that may be less than none, must be all
+/// there is: beside others it would take from what these do.
 fn each(nodes: &mut dyn Iterator<Item = &Node>) -> Result<Option<AffineExpr>, Overflow> {
     let mut sum = AffineExpr::from(0);
     for node in nodes {

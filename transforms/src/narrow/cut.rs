@@ -61,8 +61,8 @@ pub(super) struct Cutting<'k> {
     pub(super) looks: Cell<u32>,
 }
 
-/// So many parts of the expressions of a loop are looked at: what depends on many conditions and quotients inside of each other would be looked at
-/// again for each type.
+/// So many parts of the expressions of a loop are looked at: what depends on many conditions and
+/// quotients inside of each other would be looked at again for each type.
 pub(super) const MOST_LOOKS: u32 = 1 << 15;
 
 impl Cutting<'_> {
@@ -162,8 +162,8 @@ impl Cutting<'_> {
         })
     }
 
-    /// Whether something narrow is extended for `expr`, but for what it decides by: else nothing is gained by fewer bits, which would be extended
-    /// behind it.
+    /// Whether something narrow is extended for `expr`, but for what it decides by: else nothing is
+    /// gained by fewer bits, which would be extended behind it.
     pub(super) fn has_narrow(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Iter(_) => true,
@@ -188,8 +188,8 @@ impl Cutting<'_> {
         cut.unwrap_or_else(|| cast(self.exact(expr), expr.ty(self.kernel), to))
     }
 
-    /// What has type `to` and the low bits of the integer `expr`, as many as there are, and is computed in that type where it matters. `None` where
-    /// that takes more bits.
+    /// What has type `to` and the low bits of the integer `expr`, as many as there are, and is
+    /// computed in that type where it matters. `None` where that takes more bits.
     pub(super) fn cut(&self, expr: &Expr, to: Type) -> Option<Expr> {
         let from = expr.ty(self.kernel);
         if !from.is_integer() || !self.may_look() {
@@ -272,8 +272,8 @@ impl Cutting<'_> {
         u32::try_from(count).ok()
     }
 
-    /// What has the low bits of `left`, shifted to the right, as many as `to` has, and its type: enough bits of `left` for these, or all of them
-    /// that say anything.
+    /// What has the low bits of `left`, shifted to the right, as many as `to` has, and its type:
+    /// enough bits of `left` for these, or all of them that say anything.
     fn shifted(&self, left: &Expr, count: u32, to: Type, span: Span) -> Option<(Expr, Type)> {
         let from = left.ty(self.kernel);
         let candidates = narrower_than(from).filter(|it| {
@@ -299,7 +299,8 @@ impl Cutting<'_> {
         sides.next()
     }
 
-    /// `expr` in type `to`, or, if it is the same in all turns, something there on the same side of all that `other` can be.
+    /// `expr` in type `to`, or, if it is the same in all turns, something there on the same side of
+    /// all that `other` can be.
     fn side(&self, expr: &Expr, other: &Expr, to: Type) -> Option<Expr> {
         if self.lies_in(expr, to) {
             return self.cut(expr, to);

@@ -5,7 +5,8 @@ use strew_affine::value_range::{Range, ValueRanges, hull};
 use strew_affine::visit::scalars_set_in;
 use strew_affine::{Expr, Kernel, LocalId, Node, Place};
 
-/// The integers that are declared in the body of a loop, each with the least and the greatest number that it ever is.
+/// The integers that are declared in the body of a loop, each with the least and the greatest
+/// number that it ever is.
 pub(super) fn ranges(
     kernel: &Kernel,
     around: &ValueRanges,

@@ -6,8 +6,8 @@ use strew_affine::{BinaryOp, Expr, Span, Type, Value};
 /// Floats have all integers up to here.
 const EXACT: i128 = 1 << 24;
 
-/// What `left / right` is where `right` is a constant and no power of two, and of what type. `None` where there is no such constant, or `left` may
-/// be too large.
+/// What `left / right` is where `right` is a constant and no power of two, and of what type. `None`
+/// where there is no such constant, or `left` may be too large.
 pub(super) fn by_constant(
     cutting: &Cutting<'_>,
     left: &Expr,
@@ -22,7 +22,8 @@ pub(super) fn by_constant(
     product.or_else(|| as_float(cutting, left, divisor, span))
 }
 
-/// What `left op right`, a quotient or a remainder, is by operations that vectors have, or by a quotient that has such a form.
+/// What `left op right`, a quotient or a remainder, is by operations that vectors have, or by a
+/// quotient that has such a form.
 pub(super) fn in_other_words(
     cutting: &Cutting<'_>,
     (op, span): (BinaryOp, Span),
@@ -53,8 +54,8 @@ fn is_power(divisor: i128) -> bool {
     divisor & (divisor - 1) == 0
 }
 
-/// A shift to the right, of the same type. It goes to the next number below, and the quotient to the one nearer to zero: numbers below zero are
-/// made larger by all that is cut off of them.
+/// A shift to the right, of the same type. It goes to the next number below, and the quotient to
+/// the one nearer to zero: numbers below zero are made larger by all that is cut off of them.
 fn as_shift(cutting: &Cutting<'_>, left: &Expr, divisor: i128, span: Span) -> Option<Expr> {
     let ty = left.ty(cutting.kernel);
     let number = |it: i128| Expr::Constant(Value::integer(ty, it));
@@ -75,7 +76,8 @@ fn as_shift(cutting: &Cutting<'_>, left: &Expr, divisor: i128, span: Span) -> Op
     Some(combine(BinaryOp::Shr, raised, count))
 }
 
-/// A product, shifted to the right, as far as the greatest `left`, if none is negative, leaves room for it.
+/// A product, shifted to the right, as far as the greatest `left`, if none is negative, leaves room
+/// for it.
 fn as_product(
     cutting: &Cutting<'_>,
     left: &Expr,
@@ -93,8 +95,9 @@ fn as_product(
     (least >= 0).then(|| found.next())?
 }
 
-/// A quotient of floats, cut off. Of a number and a divisor below 2^24 it is no integer that the true one is not, which is at least
-/// `1 / divisor` away from all others: more than half of the distance between floats of that size.
+/// A quotient of floats, cut off. Of a number and a divisor below 2^24 it is no integer that the
+/// true one is not, which is at least `1 / divisor` away from all others: more than half of the
+/// distance between floats of that size.
 fn as_float(cutting: &Cutting<'_>, left: &Expr, divisor: i128, span: Span) -> Option<(Expr, Type)> {
     let (least, most) = cutting.range(left)?;
     let is_exact = |it: i128| (-EXACT..=EXACT).contains(&it);
@@ -108,8 +111,8 @@ fn as_float(cutting: &Cutting<'_>, left: &Expr, divisor: i128, span: Span) -> Op
     Some((convert(quotient, Type::I32), Type::I32))
 }
 
-/// What `left % right` is, by bits where `right` is a power of two and `left` not negative, and else by the quotient, if vectors have that and
-/// `left` is no more than an element or a scalar.
+/// What `left % right` is, by bits where `right` is a power of two and `left` not negative, and
+/// else by the quotient, if vectors have that and `left` is no more than an element or a scalar.
 fn remainder(cutting: &Cutting<'_>, left: &Expr, right: &Expr, span: Span) -> Option<Expr> {
     let divisor = right.as_divisor()?;
     let (least, _) = cutting.range(left)?;
@@ -146,11 +149,13 @@ fn dividend(cutting: &Cutting<'_>, left: &Expr, most: i128, ty: Type) -> Option<
     }
 }
 
-/// By what to multiply a number from 0 to `most` and by how many bits to shift the product for its quotient by `divisor`, so that the product
-/// has room in `ty`.
+/// By what to multiply a number from 0 to `most` and by how many bits to shift the product for its
+/// quotient by `divisor`, so that the product has room in `ty`.
 ///
-/// With a factor `(2^shift + excess) / divisor` the product is too large by `number * excess / divisor`, and the quotient is right as long as
-/// that is less than `2^shift / divisor`: T. Granlund, P. L. Montgomery, *Division by invariant integers using multiplication*, PLDI 1994.
+/// With a factor `(2^shift + excess) / divisor` the product is too large by
+/// `number * excess / divisor`, and the quotient is right as long as that is less than
+/// `2^shift / divisor`: T. Granlund, P. L. Montgomery, *Division by invariant integers using
+/// multiplication*, PLDI 1994.
 fn factor(most: i128, divisor: i128, ty: Type) -> Option<(u32, u32)> {
     let (_, largest) = ty.integer_range()?;
     let mut found = (0..ty.bits()).filter_map(|shift| {

@@ -18,8 +18,8 @@ use words::{come, example, is_read, keeps_order, labelled, meet, reads_older, se
 
 /// Why a step is declined.
 ///
-/// Reasons that hold a `witness` are [`Verdict::Illegal`] when there is one and [`Verdict::Unproven`] when none was found:
-/// there is no `Illegal` without a witness.
+/// Reasons that hold a `witness` are [`Verdict::Illegal`] when there is one and
+/// [`Verdict::Unproven`] when none was found: there is no `Illegal` without a witness.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -133,7 +133,7 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
-    /// How often the inner loop runs depends on a loop around both, and iterators would be divided by it.
+    /// How often the inner loop runs depends on a loop around both, and would divide iterators.
     #[error(
         "how often `{path}` runs depends on a loop around, and iterators can be divided by numbers and parameters only"
     )]
@@ -279,7 +279,7 @@ pub enum Reason {
         /// Two writes that meet.
         witness: Option<Box<Witness>>,
     },
-    /// An array that would become private is plainly assigned, but not in every cell: what was there would be combined with.
+    /// An array that would become private is plainly assigned, but not in every cell.
     #[error("`{array}` is assigned in the loop, but not shown to be assigned in every cell exactly once; elsewhere its old contents must stay, and where it is assigned they must not be combined with{}", example(.witness))]
     KeepsOldContents {
         /// The array.
@@ -301,8 +301,8 @@ pub enum Reason {
         /// Two updates that meet.
         witness: Option<Box<Witness>>,
     },
-    /// An array that would become private is combined together with something else, but not cell by cell with arrays of the same
-    /// extents.
+    /// An array that would become private is combined together with something else, but not cell by
+    /// cell with arrays of the same extents.
     #[error("{}", words::not_together(.array, .combiner))]
     NotTogether {
         /// The array.
@@ -312,7 +312,7 @@ pub enum Reason {
         /// The update.
         span: Span,
     },
-    /// An array that would become private is updated by a combiner without an identity: nothing can fill a private copy.
+    /// The combiner of an array that would become private has no identity to fill a copy with.
     #[error(
         "`{combiner}` has no identity, so nothing can fill a private copy of `{array}`: no start value loses against everything and wins against nothing"
     )]
@@ -324,7 +324,7 @@ pub enum Reason {
         /// The update.
         span: Span,
     },
-    /// The combiner, applied to its identity and another value, does not always give the other, so what is assigned could be lost.
+    /// What is assigned could be lost: combined with the identity, it is not always itself.
     #[error(
         "`{array}` is assigned, and merging by `{combiner}` does not give back every value that can be assigned, such as a NaN or one beyond a limit"
     )]
@@ -434,8 +434,9 @@ pub enum Reason {
         /// The labels of those that have one.
         labels: Vec<String>,
     },
-    /// There is no `affine.for` directly inside of the loop, or it is in lanes, or there are other loops, too. Or its bounds depend on the loop, and more
-    /// than one alternative of one does, or by a division, or it has a step, or there are statements around it.
+    /// There is no `affine.for` directly inside of the loop, or it is in lanes, or there are other
+    /// loops, too. Or its bounds depend on the loop, and more than one alternative of one does, or
+    /// by a division, or it has a step, or there are statements around it.
     #[error("{}", words::nothing_to_jam(.path))]
     NothingToJam {
         /// The loop.
@@ -455,7 +456,7 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
-    /// The end of a loop may lie before its beginning, so an iteration that is added at the end would not be done.
+    /// The end of a loop may lie before its beginning, and what is added at the end not be done.
     #[error(
         "nobody could tell that `{path}` never ends before it begins; an iteration behind its last one would then be left out"
     )]
@@ -513,7 +514,7 @@ pub enum Reason {
         /// The last iteration, and that of the loops around in which what it leaves is read.
         witness: Option<Box<Witness>>,
     },
-    /// What the last iteration leaves is what the caller gets, or may get: perhaps not all of it is written again.
+    /// The caller may get what the last iteration leaves, which perhaps does not write all of it.
     #[error(
         "`{name}` is a parameter: the caller {} what the last iteration of `{path}` leaves in it{}", sees(.witness), example(.witness)
     )]
@@ -527,7 +528,7 @@ pub enum Reason {
         /// That write; its two ends are the same.
         witness: Option<Box<Witness>>,
     },
-    /// How often a loop runs would decide the extent of an array, and depends on a loop around it, or may be negative.
+    /// The turns of a loop would be the extent of an array, and depend on loops or may be negative.
     #[error(
         "an array for the iterations of `{path}` needs an extent that numbers and parameters alone decide, and that is never negative"
     )]
@@ -590,7 +591,7 @@ pub enum Reason {
     /// A bound or a subscript of the result would leave 64 bits.
     #[error("a bound or a subscript of the result would leave 64 bits")]
     Overflow,
-    /// What came out breaks an invariant of kernels: it would be nested too deep, or the step is defective.
+    /// What came out is no kernel: it would be nested too deep, or the step is defective.
     #[error("the result would not be a kernel: {violation}")]
     BreaksInvariant {
         /// The first of them.

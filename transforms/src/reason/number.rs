@@ -4,7 +4,8 @@ use super::Reason;
 use std::ops::RangeInclusive;
 use strew_affine::Overflow;
 
-/// `given` as the type that a step counts in, if it is one of `accepted`; `what` it is goes into the reason.
+/// `given` as the type that a step counts in, if it is one of `accepted`; `what` it is goes into
+/// the reason.
 pub(crate) fn checked_number<T: TryFrom<u64>>(
     what: &'static str,
     given: u64,

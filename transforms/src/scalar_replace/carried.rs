@@ -1,7 +1,9 @@
-//! Elements that an iteration of an innermost loop reads and one of the few before it has written: they wait in scalars instead of memory.
+//! Elements that an iteration of an innermost loop reads and one of the few before it has written:
+//! they wait in scalars instead of memory.
 //!
-//! By the distance in iterations, after Callahan, Carr and Kennedy: the statement that writes is the generator, and what it made `k`
-//! iterations ago is in the `k`th scalar of a chain that moves on at the end of each iteration.
+//! By the distance in iterations, after Callahan, Carr and Kennedy: the statement that writes is
+//! the generator, and what it made `k` iterations ago is in the `k`th scalar of a chain that moves
+//! on at the end of each iteration.
 
 use super::{is_counted, stay_in_range};
 use crate::tree::{change_expr, change_subscripts, if_runs, replace_loop, replaced_in, scalar_for};
@@ -33,8 +35,8 @@ pub(crate) fn carried_arrays(target: &AffineFor) -> BTreeSet<ArrayId> {
     arrays.into_iter().filter(is_carried).collect()
 }
 
-/// Those of `array` in all loops, where all of its elements are known to be there: under the policy that skips what is not, memory
-/// would not get what the scalars have.
+/// Those of `array` in all loops, where all of its elements are known to be there: under the policy
+/// that skips what is not, memory would not get what the scalars have.
 pub(super) fn chains(kernel: &Kernel, array: ArrayId) -> Vec<Chain<'_>> {
     let mut found = Vec::new();
     visit::walk(&kernel.body, &mut |node, around| {
@@ -98,7 +100,8 @@ fn reads(body: &[Node], array: ArrayId) -> Vec<&Access> {
     found
 }
 
-/// How many iterations before that of `read` the loop has come to the same element at `write`; below zero where it comes later.
+/// How many iterations before that of `read` the loop has come to the same element at `write`;
+/// below zero where it comes later.
 fn iterations_between(target: &AffineFor, read: &Access, write: &Access) -> Option<i64> {
     let mut found = None;
     for (read, write) in read.subscripts.iter().zip(&write.subscripts) {
@@ -125,8 +128,8 @@ fn iterations_between(target: &AffineFor, read: &Access, write: &Access) -> Opti
     found
 }
 
-/// Whether two accesses of one array are of different elements in all iterations of `target`: in one dimension they are a fixed
-/// distance apart, wherever both are.
+/// Whether two accesses of one array are of different elements in all iterations of `target`: in
+/// one dimension they are a fixed distance apart, wherever both are.
 fn never_meet(target: &AffineFor, one: &Access, other: &Access) -> bool {
     let mut dimensions = one.subscripts.iter().zip(&other.subscripts);
     dimensions.any(|pair| match pair {
@@ -208,8 +211,9 @@ impl<'k> Scalars<'k> {
         Ok(nodes)
     }
 
-    /// Sets `local` to what is `before` iterations before `this`, the beginning at `position`, if that is the first of the greatest ones. What is loaded is
-    /// in range since it is, so the condition says all of that.
+    /// Sets `local` to what is `before` iterations before `this`, the beginning at `position`, if
+    /// that is the first of the greatest ones. What is loaded is in range since it is, so the
+    /// condition says all of that.
     fn at_greatest(
         &self,
         (position, this): (usize, &AffineExpr),

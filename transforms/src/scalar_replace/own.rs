@@ -9,7 +9,8 @@ use strew_affine::{Access, ArrayId, Block, Expr, Forall, Kernel, LocalId, Node, 
 /// Places in an array, each with an access to it.
 type Places<'k> = BTreeMap<Vec<i64>, &'k Access>;
 
-/// The places that `kernel` uses in `array`, if iterations of a loop each have one of their own and all of these places are there.
+/// The places that `kernel` uses in `array`, if iterations of a loop each have one of their own and
+/// all of these places are there.
 pub(super) fn places(kernel: &Kernel, array: ArrayId) -> Option<Places<'_>> {
     if !is_of_iterations(kernel, array) {
         return None;
@@ -21,7 +22,8 @@ pub(super) fn places(kernel: &Kernel, array: ArrayId) -> Option<Places<'_>> {
     (!places.is_empty()).then_some(places)
 }
 
-/// Whether `array` is made in a loop, and no forall inside of that has to do with it: scalars belong to one thread.
+/// Whether `array` is made in a loop, and no forall inside of that has to do with it: scalars
+/// belong to one thread.
 fn is_of_iterations(kernel: &Kernel, array: ArrayId) -> bool {
     let (mut is_made, mut is_shared) = (false, false);
     walk(&kernel.body, &mut |node, around| {

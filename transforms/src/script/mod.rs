@@ -1,4 +1,5 @@
-//! The text form of schedules: steps on lines of their own or separated by `;`, comments from `#` to the end of the line.
+//! The text form of schedules: steps on lines of their own or separated by `;`, comments from `#`
+//! to the end of the line.
 //!
 //! ```text
 //! script   := ";"* (step ";"*)*
@@ -9,7 +10,8 @@
 //! name     := word | "`" what a kernel calls it "`"
 //! ```
 //!
-//! `i/j` is the path of a loop where a step expects one. What arguments a step takes it knows itself.
+//! `i/j` is the path of a loop where a step expects one. What arguments a step takes it knows
+//! itself.
 
 pub(crate) mod call;
 mod name;
@@ -35,7 +37,8 @@ lalrpop_mod!(
 /// Why a script is not a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptErrors {
-    /// At least one, in the order of the script. Behind a mistake reading goes on with the next step.
+    /// At least one, in the order of the script. Behind a mistake reading goes on with the next
+    /// step.
     pub list: Vec<ScriptError>,
 }
 
@@ -155,7 +158,8 @@ fn steps_from(script: &str, start: usize) -> Result<Schedule, ScriptError> {
     })
 }
 
-/// That no step is called as the word in front of `error`, if a parenthesis is all that could follow it.
+/// That no step is called as the word in front of `error`, if a parenthesis is all that could
+/// follow it.
 fn no_step_before(error: &ScriptError, script: &str) -> Option<ScriptError> {
     match &error.fault {
         Fault::Unexpected { expected, .. } if matches!(expected.as_slice(), [it] if it == "`(`") => {
@@ -174,8 +178,8 @@ fn no_step_before(error: &ScriptError, script: &str) -> Option<ScriptError> {
     }
 }
 
-/// Where behind the byte at `position` the next step seems to begin: with a word that has a parenthesis behind it, where a step has
-/// ended, or on a line of its own with that of a step.
+/// Where behind the byte at `position` the next step seems to begin: with a word that has a
+/// parenthesis behind it, where a step has ended, or on a line of its own with that of a step.
 fn next_step(script: &str, position: usize) -> Option<usize> {
     let tokens = Token::lexer(script).spanned();
     let mut tokens = tokens
@@ -244,7 +248,8 @@ fn from_parser(error: ParseError<usize, Token<'_>, Spanned>, script: &str) -> Sc
     }
 }
 
-/// Where an argument can stand, that is all that anybody wants to read; where one ends, no arithmetic.
+/// Where an argument can stand, that is all that anybody wants to read; where one ends, no
+/// arithmetic.
 fn unexpected(found: Option<Token<'_>>, expected: Vec<String>) -> Fault {
     let can_be = |terminal: &str| expected.iter().any(|it| it.trim_matches('"') == terminal);
     let is_argument = can_be("name") && can_be("integer");

@@ -3,8 +3,8 @@
 use strew_affine::visit::{AccessKind, AccessSite};
 use strew_affine::{AffineExpr, AffineFor, Kernel, Node, Overflow, Place, Subscript};
 
-/// Whether `sites`, all accesses of one array in the body of `target`, are a single assignment that stands directly in the
-/// body and hits each cell of the array exactly once.
+/// Whether `sites`, all accesses of one array in the body of `target`, are a single assignment that
+/// stands directly in the body and hits each cell of the array exactly once.
 pub(super) fn fills_array(kernel: &Kernel, target: &AffineFor, sites: &[&AccessSite<'_>]) -> bool {
     let [site] = sites else {
         return false;
@@ -21,8 +21,9 @@ pub(super) fn fills_array(kernel: &Kernel, target: &AffineFor, sites: &[&AccessS
         && spans(target, subscript, extent).unwrap_or(false)
 }
 
-/// Whether `subscript` runs through exactly `0..extent` as `target` runs: it is `i + c` or `-i + c`, steps are of one, and the
-/// first and last values are the array's ends. (No extent is negative, so the loop runs `extent` times.)
+/// Whether `subscript` runs through exactly `0..extent` as `target` runs: it is `i + c` or
+/// `-i + c`, steps are of one, and the first and last values are the array's ends. (No extent is
+/// negative, so the loop runs `extent` times.)
 pub(crate) fn spans(
     target: &AffineFor,
     subscript: &AffineExpr,

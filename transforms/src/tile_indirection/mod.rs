@@ -1,6 +1,7 @@
 //! The step `tile_indirection_using_forall`.
 
 mod cover;
+mod disjoint;
 mod plan;
 mod rewrite;
 mod speculate;
@@ -19,7 +20,8 @@ use std::fmt;
 use strew_affine::Kernel;
 use strew_affine::verify::Verified;
 
-/// Tiles a loop, runs the tiles at once, each with private copies of the arrays it updates, and merges the copies.
+/// Tiles a loop, runs the tiles at once, each with private copies of the arrays it updates, and
+/// merges the copies.
 ///
 /// ```text
 /// affine.for i in 0..n {                      scf.forall i_c in 0..8
@@ -30,12 +32,14 @@ use strew_affine::verify::Verified;
 ///                                             }
 /// ```
 ///
-/// A chunk owns a copy of the whole array, since an indirect subscript can name any cell. Legal when each array that the loop
-/// writes
-/// * becomes private: the loop touches it by reductions with one combiner alone, or assigns every cell of it exactly once
-///   (then a loop before the forall fills it with the identity, so that merging gives what was assigned), or
-/// * is speculative: the loop does nothing but update what becomes private, and reads the array besides, at places that may be others than
-///   those of its updates for all that the kernel says; whether they are is found out when it runs:
+/// A chunk owns a copy of the whole array, since an indirect subscript can name any cell. Legal
+/// when each array that the loop writes
+/// * becomes private: the loop touches it by reductions with one combiner alone, or assigns every
+///   cell of it exactly once (then a loop before the forall fills it with the identity, so that
+///   merging gives what was assigned), or
+/// * is speculative: the loop does nothing but update what becomes private, and reads the array
+///   besides, at places that may be others than those of its updates for all that the kernel says;
+///   whether they are is found out when it runs:
 ///
 /// ```text
 /// affine.for i in 0..n {                      scf.forall i_c in 0..8 speculative(out reduce(add)) strategy(auto) {
@@ -46,28 +50,30 @@ use strew_affine::verify::Verified;
 ///                                             }
 /// ```
 ///
-/// * is kept apart: some subscript is an affine function of the loop's iterator that takes different values in different
-///   iterations, or
-/// * is said to be disjoint, by `reduction(array) = disjoint(trusted)`: whoever says so answers for no two iterations touching one
-///   element of it.
+/// * is kept apart: some subscript is an affine function of the loop's iterator that takes
+///   different values in different iterations, or
+/// * is said to be disjoint, by `reduction(array) = disjoint(trusted)`: whoever says so answers for
+///   no two iterations touching one element of it.
 ///
-/// Regrouping the updates can change the rounding of float sums. That is not this step's business: the mode that a kernel is
-/// run in says what order of combination is kept.
+/// Regrouping the updates can change the rounding of float sums. That is not this step's business:
+/// the mode that a kernel is run in says what order of combination is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TileIndirection {
     /// The loop, an `affine.for`.
     pub target: LoopPath,
-    /// The arrays to make private. When empty: those that the loop updates by reductions and that are not kept apart.
+    /// The arrays to make private. When empty: those that the loop updates by reductions and that
+    /// are not kept apart.
     pub reductions: Vec<Reduction>,
-    /// How many tiles, from 1 to [`TileIndirection::MOST_CHUNKS`]. Part of the meaning for float sums, so it never follows from
-    /// the number of threads.
+    /// How many tiles, from 1 to [`TileIndirection::MOST_CHUNKS`]. Part of the meaning for float
+    /// sums, so it never follows from the number of threads.
     pub chunks: u64,
-    /// `auto`, or how the runtime is to combine; another strategy gives the same cells in another way.
+    /// `auto`, or how the runtime is to combine; another strategy gives the same cells in another
+    /// way.
     pub strategy: String,
 }
 
-/// What a clause says, in place of a combiner, of an array of which no two iterations touch one element: the loop works on the array
-/// itself, and it is a fault where two of them meet.
+/// What a clause says, in place of a combiner, of an array of which no two iterations touch one
+/// element: the loop works on the array itself, and it is a fault where two of them meet.
 pub(crate) const CHECKED: &str = "disjoint";
 /// The same, where the caller answers for it.
 pub(crate) const TRUSTED: &str = "disjoint(trusted)";
@@ -204,8 +210,9 @@ kernel @segment_sum(n: i64, m: i32, seg: i32[n], x: f32[n], out: f64[m]) {
         accepts(SEGMENT_SUM, TILE_OUT, after);
     }
 
-    /// The worked example of the proposal that the step has its name from: a direct insert into a private row for each of
-    /// two chunks, the rows filled with the identity and reduced into the original, which is filled with it too.
+    /// The worked example of the proposal that the step has its name from: a direct insert into a
+    /// private row for each of two chunks, the rows filled with the identity and reduced into the
+    /// original, which is filled with it too.
     #[test]
     fn seed_worked_example() {
         accepts(

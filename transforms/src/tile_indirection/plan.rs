@@ -1,6 +1,7 @@
 //! Legality of `tile_indirection_using_forall`: every refusal is born here.
 
 use super::cover::fills_array;
+use super::disjoint::{Disjoint, is_disjoint};
 use super::speculate::{can_be_dropped, may_be_apart};
 use super::{CHECKED, Reduction, TRUSTED, TileIndirection};
 use crate::address::{self, Target, check_combiner, check_strategy, find_array};
@@ -31,19 +32,14 @@ pub(crate) struct Plan {
     pub(super) strategy: String,
 }
 
-/// An array of which no two iterations touch one element, as the request says.
-pub(super) struct Disjoint {
-    pub(super) array: ArrayId,
-    pub(super) is_checked: bool,
-}
-
 /// An array that becomes private, or several that are combined together.
 pub(super) struct Privatized {
     pub(super) arrays: Vec<ArrayId>,
     pub(super) combiner: Combiner,
     /// What to fill the array with before the loop, when the loop assigns all of it.
     pub(super) fill: Option<Value>,
-    /// Whether the loop reads elements too, so that it takes a look at the data to tell whether they can be private.
+    /// Whether the loop reads elements too, so that it takes a look at the data to tell whether
+    /// they can be private.
     pub(super) is_read: bool,
 }
 
@@ -84,9 +80,9 @@ fn plan_shared(kernel: &Kernel, request: &TileIndirection) -> Result<Plan, Reaso
 }
 
 /// The body of the loop to tile, with the accesses in it.
-struct Body<'k> {
-    kernel: &'k Kernel,
-    request: &'k TileIndirection,
+pub(super) struct Body<'k> {
+    pub(super) kernel: &'k Kernel,
+    pub(super) request: &'k TileIndirection,
     target: &'k AffineFor,
     iterations: Iterations<'k>,
     /// The accesses in the body, but for those of arrays that every iteration has of its own.
@@ -118,12 +114,12 @@ impl<'k> Body<'k> {
         })
     }
 
-    fn sites_of(&self, array: ArrayId) -> Vec<&AccessSite<'k>> {
+    pub(super) fn sites_of(&self, array: ArrayId) -> Vec<&AccessSite<'k>> {
         let sites = self.sites.iter();
         sites.filter(|site| site.access.array == array).collect()
     }
 
-    fn written(&self) -> BTreeSet<ArrayId> {
+    pub(super) fn written(&self) -> BTreeSet<ArrayId> {
         let writes = self
             .sites
             .iter()
@@ -131,7 +127,7 @@ impl<'k> Body<'k> {
         writes.map(|site| site.access.array).collect()
     }
 
-    fn name(&self, array: ArrayId) -> String {
+    pub(super) fn name(&self, array: ArrayId) -> String {
         self.kernel.arrays[array].name.clone()
     }
 
@@ -174,7 +170,8 @@ impl<'k> Body<'k> {
         })
     }
 
-    /// That the loop combines into a scalar and does not read it, which is called `name` if that is given.
+    /// That the loop combines into a scalar and does not read it, which is called `name` if that is
+    /// given.
     fn reduced_scalar(&self, name: Option<&str>) -> Option<Reason> {
         let mut set = scalars::set_in(self.target).into_iter();
         let name_of = |local: LocalId| self.kernel.locals[local].name.as_str();
@@ -190,7 +187,8 @@ impl<'k> Body<'k> {
         })
     }
 
-    /// Without clauses that name a combiner: what the loop reduces and what is not kept apart anyway, in the order of the text.
+    /// Without clauses that name a combiner: what the loop reduces and what is not kept apart
+    /// anyway, in the order of the text.
     fn implied(&self) -> Result<Vec<Privatized>, Reason> {
         let mut reduced: Vec<ArrayId> = Vec::new();
         for site in &self.sites {
@@ -217,33 +215,6 @@ impl<'k> Body<'k> {
             }
         }
         Ok(privates)
-    }
-
-    /// The arrays of which the request says that no two iterations touch one element.
-    fn disjoint(&self) -> Result<Vec<Disjoint>, Reason> {
-        let clauses = self.request.reductions.iter().filter(|it| is_disjoint(it));
-        let disjoint = clauses.map(|clause| {
-            let array = find_array(self.kernel, &clause.array)?;
-            let is_checked = clause.combiner == CHECKED;
-            Ok(Disjoint { array, is_checked })
-        });
-        disjoint.collect()
-    }
-
-    /// What is checked is checked where it is written: nothing could be said of reads.
-    fn check_disjoint(&self, array: ArrayId, clause: &Reduction) -> Result<(), Reason> {
-        if !self.written().contains(&array) {
-            return Err(Reason::NotWritten {
-                array: self.name(array),
-                path: self.request.target.clone(),
-            });
-        }
-        let sites = self.sites_of(array);
-        let read = sites.iter().find(|it| it.kind == AccessKind::Read);
-        match read.filter(|_| clause.combiner == CHECKED) {
-            Some(read) => Err(self.reads_partial_sum(array, read)),
-            None => Ok(()),
-        }
     }
 
     fn privatize(&self, array: ArrayId, clause: Option<&Reduction>) -> Result<Privatized, Reason> {
@@ -313,7 +284,8 @@ impl<'k> Body<'k> {
         })
     }
 
-    /// Whether a clause makes an array private, other than `arrays`, of which the loop assigns every cell.
+    /// Whether a clause makes an array private, other than `arrays`, of which the loop assigns
+    /// every cell.
     fn fills_another(&self, arrays: &[ArrayId]) -> bool {
         self.request.reductions.iter().any(|clause| {
             find_array(self.kernel, &clause.array).is_ok_and(|other| {
@@ -323,7 +295,8 @@ impl<'k> Body<'k> {
         })
     }
 
-    /// Whether all that the loop does with the array is to assign elements that it finds by computing, so that the last one counts.
+    /// Whether all that the loop does with the array is to assign elements that it finds by
+    /// computing, so that the last one counts.
     fn is_overwritten(&self, array: ArrayId) -> bool {
         let sites = self.sites_of(array);
         let is_assigned = |site: &&AccessSite<'_>| {
@@ -354,7 +327,8 @@ impl<'k> Body<'k> {
         })
     }
 
-    /// The array is updated by reductions: all of them by one combiner, which is the clause's if there is a clause.
+    /// The array is updated by reductions: all of them by one combiner, which is the clause's if
+    /// there is a clause.
     fn privatize_reduced(
         &self,
         array: ArrayId,
@@ -394,7 +368,8 @@ impl<'k> Body<'k> {
         }
     }
 
-    /// The array with all that the combiner combines it together with: cell by cell, and nowhere otherwise.
+    /// The array with all that the combiner combines it together with: cell by cell, and nowhere
+    /// otherwise.
     fn privatize_together(
         &self,
         array: ArrayId,
@@ -419,7 +394,8 @@ impl<'k> Body<'k> {
             .iter()
             .map(|array| self.kernel.arrays[*array].element)
             .collect();
-        // Copies that are merged in the order of the loop need none, if updates are all that happens to them.
+        // Copies that are merged in the order of the loop need none, if updates are all that
+        // happens to them.
         let is_filled = self.fills_another(&arrays);
         if combiner.identity(&types).is_none() && is_filled {
             return Err(Reason::NoIdentity {
@@ -438,7 +414,8 @@ impl<'k> Body<'k> {
         })
     }
 
-    /// That what is read of the array may be other elements than those that are updated, as far as one knows before the data are there.
+    /// That what is read of the array may be other elements than those that are updated, as far as
+    /// one knows before the data are there.
     fn check_read(&self, array: ArrayId, sites: &[&AccessSite<'k>]) -> Result<(), Reason> {
         let read = sites.iter().find(|it| it.kind == AccessKind::Read);
         match read.filter(|_| !may_be_apart(sites)) {
@@ -466,7 +443,8 @@ impl<'k> Body<'k> {
         }
     }
 
-    /// Whether `site`, an access of `array`, belongs to a reduction of one cell of each of `arrays`, all at one place.
+    /// Whether `site`, an access of `array`, belongs to a reduction of one cell of each of
+    /// `arrays`, all at one place.
     fn check_together(
         &self,
         array: ArrayId,
@@ -505,7 +483,7 @@ impl<'k> Body<'k> {
         })
     }
 
-    fn reads_partial_sum(&self, array: ArrayId, site: &AccessSite<'_>) -> Reason {
+    pub(super) fn reads_partial_sum(&self, array: ArrayId, site: &AccessSite<'_>) -> Reason {
         let ends = |ends: Ends<'_>| {
             ends.source.kind != ends.sink.kind && ends.either(|end| end.kind == AccessKind::Read)
         };
@@ -563,7 +541,8 @@ impl<'k> Body<'k> {
         })
     }
 
-    /// What is carried in an array that is touched by reductions with a single combiner alone could be reduced.
+    /// What is carried in an array that is touched by reductions with a single combiner alone could
+    /// be reduced.
     fn with_combiner(&self, array: ArrayId, mut reason: Reason) -> Reason {
         if let Reason::Carried { combiner, .. } = &mut reason {
             *combiner = self.only_combiner(array);
@@ -578,10 +557,6 @@ impl<'k> Body<'k> {
             .ok()?;
         Some(private.combiner.to_string())
     }
-}
-
-fn is_disjoint(clause: &Reduction) -> bool {
-    matches!(clause.combiner.as_str(), CHECKED | TRUSTED)
 }
 
 fn contains(privates: &[Privatized], array: ArrayId) -> bool {

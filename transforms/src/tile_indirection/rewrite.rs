@@ -1,6 +1,7 @@
 //! The rewriting of `tile_indirection_using_forall`: it cannot fail.
 
-use super::plan::{Disjoint, Plan};
+use super::disjoint::Disjoint;
+use super::plan::Plan;
 use crate::tree::{named_iter, redirect_writes, replace_loop};
 use strew_affine::{
     Access, AffineExpr, AffineFor, Array, ArrayId, Bound, Combine, Combiner, Expr, Forall, Kernel,
@@ -64,7 +65,8 @@ pub(crate) fn rewrite(plan: Plan) -> Kernel {
     kernel
 }
 
-/// Makes updates by `combiner` of the assignments to elements of `buffer`: where the last one counts, they are the same.
+/// Makes updates by `combiner` of the assignments to elements of `buffer`: where the last one
+/// counts, they are the same.
 fn update_instead(nodes: &mut [Node], buffer: ArrayId, combiner: &Combiner) {
     for node in nodes {
         if let Node::Assign {

@@ -1,12 +1,14 @@
-//! Arrays that a loop reads besides updating them: whether it is for the data to say that these are different elements.
+//! Arrays that a loop reads besides updating them: whether it is for the data to say that these are
+//! different elements.
 
 use super::plan::Privatized;
 use strew_affine::speculation::{Updated, is_contained};
 use strew_affine::visit::{AccessKind, AccessSite};
 use strew_affine::{AffineFor, Kernel, Subscript};
 
-/// Whether some element that `sites`, the accesses of one array in a loop, read may be another than all that they update. It is not where
-/// it is read at the place of an update, nor where the kernel alone says which elements they are.
+/// Whether some element that `sites`, the accesses of one array in a loop, read may be another than
+/// all that they update. It is not where it is read at the place of an update, nor where the kernel
+/// alone says which elements they are.
 pub(super) fn may_be_apart(sites: &[&AccessSite<'_>]) -> bool {
     let is_read = |site: &&&AccessSite<'_>| site.kind == AccessKind::Read;
     let is_open = |read: &AccessSite<'_>| {

@@ -7,7 +7,8 @@ use std::collections::{BTreeSet, HashSet};
 use strew_affine::visit::{self, Loop};
 use strew_affine::{Access, AffineFor, Expr, Kernel, LocalId, Node, Overflow, Subscript, Variable};
 
-/// So many loads are done early at most: more would wait in memory, since processors have only so many registers.
+/// So many loads are done early at most: more would wait in memory, since processors have only so
+/// many registers.
 const MOST_EARLY: usize = 8;
 
 /// The loads of a body that may be done before all its copies.
@@ -21,9 +22,9 @@ impl<'k> Hoisting<'k> {
         Self { loads: Vec::new() }
     }
 
-    /// Loads that each iteration of `target` does, that a subscript needs, that stay inside their array whatever the sizes
-    /// are, and whose array is not written in the loop: done early they give the same value and never fault. None when those of `copies`
-    /// copies are too many.
+    /// Loads that each iteration of `target` does, that a subscript needs, that stay inside their
+    /// array whatever the sizes are, and whose array is not written in the loop: done early they
+    /// give the same value and never fault. None when those of `copies` copies are too many.
     pub(super) fn of(
         kernel: &Kernel,
         target: &'k AffineFor,
@@ -106,7 +107,8 @@ fn depends_only_on(access: &Access, loops: &[Loop<'_>]) -> bool {
     })
 }
 
-/// The loads that each run of `body` does and whose values go into a subscript, directly or through declared scalars.
+/// The loads that each run of `body` does and whose values go into a subscript, directly or through
+/// declared scalars.
 fn loads_for_subscripts(body: &[Node]) -> Vec<&Access> {
     let mut needed = BTreeSet::new();
     let mut found = Vec::new();

@@ -27,15 +27,18 @@ use strew_affine::{AffineExpr, AffineFor, Kernel, Node, Overflow};
 ///                                     }
 /// ```
 ///
-/// Jammed are the only loop inside and the loops that are all that the one around them does, as long as their bounds do not depend on the loop
-/// that is unrolled. What stands before and behind them is done for all iterations of a turn before and behind. Where nothing does, the
-/// innermost of them may be a loop by one whose bounds move with the unrolled one, each by one of its alternatives: what only some iterations
-/// of a turn run is run before it and behind it, iteration by iteration.
-/// Legal when of any two accesses of one element, one of them writing, the first one stays the first; updates by one commutative
-/// combiner may change places. If iterations fail, the first failure is that of the new order.
+/// Jammed are the only loop inside and the loops that are all that the one around them does, as
+/// long as their bounds do not depend on the loop that is unrolled. What stands before and behind
+/// them is done for all iterations of a turn before and behind. Where nothing does, the innermost
+/// of them may be a loop by one whose bounds move with the unrolled one, each by one of its
+/// alternatives: what only some iterations of a turn run is run before it and behind it, iteration
+/// by iteration. Legal when of any two accesses of one element, one of them writing, the first one
+/// stays the first; updates by one commutative combiner may change places. If iterations fail, the
+/// first failure is that of the new order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnrollAndJam {
-    /// The outer loop, an `affine.for` with one bound on each side, beside ends that are whole turns away, with another loop inside.
+    /// The outer loop, an `affine.for` with one bound on each side, beside ends that are whole
+    /// turns away, with another loop inside.
     pub target: LoopPath,
     /// How many iterations to a turn.
     pub factor: u64,
@@ -104,8 +107,9 @@ fn plan(kernel: &Kernel, request: &UnrollAndJam) -> Result<Replacing, Reason> {
     })
 }
 
-/// The only loop directly inside of `target`, with what stands around it, and the loops in there, each all that the one before does;
-/// their bounds are the same in all iterations of `target`, but those of the last one may move. `None` if there is no such loop, or more than one.
+/// The only loop directly inside of `target`, with what stands around it, and the loops in there,
+/// each all that the one before does; their bounds are the same in all iterations of `target`, but
+/// those of the last one may move. `None` if there is no such loop, or more than one.
 fn inside(target: &AffineFor) -> Option<Inside<'_>> {
     let position = target.body.iter().position(Node::holds_loops)?;
     let (before, rest) = target.body.split_at(position);
@@ -136,11 +140,12 @@ fn inside(target: &AffineFor) -> Option<Inside<'_>> {
     (!inside.jammed.is_empty() || inside.moving.is_some()).then_some(inside)
 }
 
-/// That accesses keep their order: turns first, then what stands before the jammed loops, these, and what stands behind them; in each the
-/// iterations of the jammed loops, then those of a turn.
+/// That accesses keep their order: turns first, then what stands before the jammed loops, these,
+/// and what stands behind them; in each the iterations of the jammed loops, then those of a turn.
 ///
-/// Where bounds move, a turn runs the iterations before a border, copy by copy, then those from there to another one, then the rest. The borders are the
-/// same for all copies: what keeps its order when all iterations go by the jammed loops, keeps it when some of them go copy by copy, as
+/// Where bounds move, a turn runs the iterations before a border, copy by copy, then those from
+/// there to another one, then the rest. The borders are the same for all copies: what keeps its
+/// order when all iterations go by the jammed loops, keeps it when some of them go copy by copy, as
 /// before.
 fn check(
     kernel: &Kernel,

@@ -36,11 +36,12 @@ use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow};
 ///                                             }
 /// ```
 ///
-/// A loop that is known to run exactly once round becomes statements without a loop, and one that never gets round stays.
+/// A loop that is known to run exactly once round becomes statements without a loop, and one that
+/// never gets round stays.
 ///
-/// Always legal: updates keep their order. What moves are loads that only subscripts need, and of these only loads that
-/// cannot fault and whose array the loop does not write, so the first fault in serial order stays the first; and none where they are
-/// more than registers can hold.
+/// Always legal: updates keep their order. What moves are loads that only subscripts need, and of
+/// these only loads that cannot fault and whose array the loop does not write, so the first fault
+/// in serial order stays the first; and none where they are more than registers can hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unroll {
     /// The loop, an `affine.for`.
@@ -126,8 +127,9 @@ fn checked_copies(factor: u64, body: &[Node], places: u64) -> Result<i64, Reason
 
 /// The bounds by which the turns of `target` are counted.
 ///
-/// An end that is whole turns behind the beginning cuts none of them: where it comes before another end, that one counts at least as
-/// many turns, so nothing is left over. So of several ends one other may be, whose distance nobody knows.
+/// An end that is whole turns behind the beginning cuts none of them: where it comes before another
+/// end, that one counts at least as many turns, so nothing is left over. So of several ends one
+/// other may be, whose distance nobody knows.
 fn counted_bounds<'k>(
     target: &'k AffineFor,
     path: &LoopPath,
@@ -210,7 +212,8 @@ impl Copies<'_> {
         })
     }
 
-    /// `affine.for i in lower..upper - (factor - 1) * step step factor * step`: turns that are whole.
+    /// `affine.for i in lower..upper - (factor - 1) * step step factor * step`: turns that are
+    /// whole.
     fn turns(&self, kernel: &mut Kernel) -> Result<Node, Overflow> {
         let AffineFor { iter, step, .. } = *self.target;
         let body = self.copies(kernel, |offset| Ok(Copying::shift(iter, iter, offset)))?;
@@ -227,7 +230,8 @@ impl Copies<'_> {
         }))
     }
 
-    /// One copy of the body for each offset of a turn: first the loads of all of them, then their statements.
+    /// One copy of the body for each offset of a turn: first the loads of all of them, then their
+    /// statements.
     fn copies(
         &self,
         kernel: &mut Kernel,
@@ -278,7 +282,8 @@ impl Copies<'_> {
         let turn = step.checked_mul(self.factor).ok_or(Overflow)?;
         let turns = trips.floordiv(&self.factor.into())?;
         let begin = self.lower.plus(&turns.scaled(turn)?)?;
-        // A loop that is empty from the start has a negative number of turns: nothing before `lower` may run.
+        // A loop that is empty from the start has a negative number of turns: nothing before
+        // `lower` may run.
         let begin = match trips.as_constant() {
             Some(_) => begin.into(),
             None => Bound(vec![self.lower.clone(), begin]),

@@ -6,7 +6,8 @@ use crate::tree::new_iter;
 use std::ops::Range;
 use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow};
 
-/// What all iterations of a turn run goes into one loop, and what only some of them run stays before and behind it, iteration by iteration.
+/// What all iterations of a turn run goes into one loop, and what only some of them run stays
+/// before and behind it, iteration by iteration.
 ///
 /// ```text
 /// affine.for i in 0..n {              affine.for i in 0..n - 1 step 2 {
@@ -16,8 +17,9 @@ use strew_affine::{AffineExpr, AffineFor, Bound, Kernel, Node, Overflow};
 /// }                                   } …
 /// ```
 ///
-/// In each bound one alternative moves at most. So one iteration has the greatest beginning, and one the least end, whatever
-/// the other alternatives are: where one of these decides, nothing is left to run alone on that side.
+/// In each bound one alternative moves at most. So one iteration has the greatest beginning, and
+/// one the least end, whatever the other alternatives are: where one of these decides, nothing is
+/// left to run alone on that side.
 pub(super) struct Moving<'k> {
     target: &'k AffineFor,
     /// The loop as a block.
@@ -36,7 +38,8 @@ struct Mover {
 }
 
 impl<'k> Moving<'k> {
-    /// The loop that `block`, somewhere in `target`, is; `None` where it is something else, or bounds move in other ways.
+    /// The loop that `block`, somewhere in `target`, is; `None` where it is something else, or
+    /// bounds move in other ways.
     pub(super) fn of(target: &'k AffineFor, block: &'k [Node]) -> Option<Self> {
         let [Node::AffineFor(it)] = block else {
             return None;
@@ -56,8 +59,8 @@ impl<'k> Moving<'k> {
         self.it
     }
 
-    /// `body`, what `copies` iterations of a turn do together, wherever all of them run, and what else they do around it. `first` makes
-    /// the first of them.
+    /// `body`, what `copies` iterations of a turn do together, wherever all of them run, and what
+    /// else they do around it. `first` makes the first of them.
     pub(super) fn around(
         &self,
         kernel: &mut Kernel,

@@ -15,9 +15,10 @@ struct Product {
 }
 
 impl Relation<'_, '_> {
-    /// Adds what is known of the difference of products of one iterator by what is not negative: it is nothing in one iteration, and
-    /// else at least one times that: `(i' - i) p >= p` for `i' > i`, and `p + (i' - i) - 1` if `p` is positive, since
-    /// `(i' - i - 1) (p - 1)` is not negative then.
+    /// Adds what is known of the difference of products of one iterator by what is not negative: it
+    /// is nothing in one iteration, and else at least one times that: `(i' - i) p >= p` for
+    /// `i' > i`, and `p + (i' - i) - 1` if `p` is positive, since `(i' - i - 1) (p - 1)` is not
+    /// negative then.
     pub(super) fn products(&mut self) -> Checked<()> {
         for depth in 0..self.source.common_depth(self.sink) {
             let products = self.products_at(depth)?;

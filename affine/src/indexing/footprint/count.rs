@@ -23,7 +23,8 @@ pub enum UpperBound {
     Data,
     /// Points outside of constraints are counted too.
     Constraints,
-    /// Points meet in a way for which no closed form is known, and there are too many to look at each.
+    /// Points meet in a way for which no closed form is known, and there are too many to look at
+    /// each.
     Meetings,
     /// Several accesses are taken for one that moves through all combinations of their distances.
     Hull,
@@ -172,7 +173,8 @@ impl Footprint {
         }
     }
 
-    /// How often an element is met: points by elements. A lower bound where the elements have an upper one; 0 where there are none.
+    /// How often an element is met: points by elements. A lower bound where the elements have an
+    /// upper one; 0 where there are none.
     pub fn reuse(&self) -> f64 {
         match self.elements.value {
             0 => 0.0,

@@ -12,13 +12,14 @@ pub(super) struct Column {
     pub(super) count: i128,
 }
 
-/// How many different results there are, when the variables have all combinations of their values; `None` where no closed form is
-/// known or a number leaves 128 bits.
+/// How many different results there are, when the variables have all combinations of their values;
+/// `None` where no closed form is known or a number leaves 128 bits.
 ///
-/// Variables that move the results along the same line are one variable, where they leave no gaps. Of the others, two points have the
-/// same results where they differ by a vector that the map takes to zero. If there are none, all results differ. If they are the
-/// multiples of one vector, then the points with the same results form a chain of such steps, without gaps as a box is convex, and
-/// there are as many chains as there are points less the points that have a successor.
+/// Variables that move the results along the same line are one variable, where they leave no gaps.
+/// Of the others, two points have the same results where they differ by a vector that the map takes
+/// to zero. If there are none, all results differ. If they are the multiples of one vector, then
+/// the points with the same results form a chain of such steps, without gaps as a box is convex,
+/// and there are as many chains as there are points less the points that have a successor.
 pub(super) fn distinct(columns: &[Column]) -> Option<i128> {
     let columns = merged(columns)?;
     let mut points = 1_i128;

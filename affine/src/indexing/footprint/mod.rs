@@ -1,8 +1,9 @@
 //! How many different elements a map leads to, how much memory that is, and how often each is met.
 //!
-//! The box of the variables is one of numbers, not of parameters: what asks is the choice between sizes of tiles, and caches are numbers
-//! too. What is only known at run time are runtime variables. One that is added moves all elements alike and changes nothing; one that
-//! multiplies is a row length of its own, that is, one that no combination of other steps meets.
+//! The box of the variables is one of numbers, not of parameters: what asks is the choice between
+//! sizes of tiles, and caches are numbers too. What is only known at run time are runtime
+//! variables. One that is added moves all elements alike and changes nothing; one that multiplies
+//! is a row length of its own, that is, one that no combination of other steps meets.
 
 mod count;
 mod lattice;
@@ -35,7 +36,8 @@ pub struct Memory {
 }
 
 impl IndexingMap {
-    /// What the map touches of an array that lies like `memory`. Runtime variables have one value each, whichever.
+    /// What the map touches of an array that lies like `memory`. Runtime variables have one value
+    /// each, whichever.
     ///
     /// ```
     /// use strew_affine::indexing::{Memory, parse_map};

@@ -38,8 +38,9 @@ impl fmt::Display for Clash {
 }
 
 impl IndexingMap {
-    /// Two points that are taken to one, of a domain or of the corner of a large one. Range variables without a part in the map do not
-    /// tell points apart, and runtime variables are the same for both.
+    /// Two points that are taken to one, of a domain or of the corner of a large one. Range
+    /// variables without a part in the map do not tell points apart, and runtime variables are the
+    /// same for both.
     pub fn clash(&self) -> Option<Clash> {
         let corner = self.corner();
         let mut seen: HashMap<Vec<i64>, Vec<i64>> = HashMap::new();
@@ -90,7 +91,8 @@ impl IndexingMap {
         corner
     }
 
-    /// Whether `inverse` takes the results of this map back, at all points of a small domain and at some of a large one.
+    /// Whether `inverse` takes the results of this map back, at all points of a small domain and at
+    /// some of a large one.
     pub(super) fn is_taken_back_by(&self, inverse: &Self) -> Checked<bool> {
         let points: Vec<_> = match self.points(MAX_POINTS) {
             Ok(points) => points.collect(),

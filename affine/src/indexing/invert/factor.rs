@@ -13,8 +13,8 @@ struct Multiple {
 }
 
 impl Solver<'_> {
-    /// Reads the quotient off `n * x + y = value` where `n` is known and never zero, and `y` is known or at least 0 and below `n`, as in
-    /// a linear index with a size that is a variable.
+    /// Reads the quotient off `n * x + y = value` where `n` is known and never zero, and `y` is
+    /// known or at least 0 and below `n`, as in a linear index with a size that is a variable.
     pub(super) fn read_multiples(&mut self) -> Checked<()> {
         for (linear, value) in self.equations_and(|it| matches!(it, Atom::Product(_)))? {
             for multiple in self.multiples(&linear)? {
@@ -97,7 +97,8 @@ impl Solver<'_> {
         }))
     }
 
-    /// Adds the equations that a quotient and a remainder of one sum give: together they are the sum.
+    /// Adds the equations that a quotient and a remainder of one sum give: together they are the
+    /// sum.
     pub(super) fn join_divisions(&mut self) -> Checked<()> {
         let mut joined = Vec::new();
         for (quotient, value) in self.sorted_digits() {

@@ -1,8 +1,9 @@
 //! Sums that are known but for multiples of a number.
 //!
-//! `l mod n = v` says that `l` and `v` differ by a multiple of `n`. So do their multiples, and nothing is lost where the factor has no
-//! common divisor with `n`. Coefficients may change by multiples of `n` too: where they become so small that the sum has no
-//! more than `n` values from its least to its greatest, it is an equation.
+//! `l mod n = v` says that `l` and `v` differ by a multiple of `n`. So do their multiples, and
+//! nothing is lost where the factor has no common divisor with `n`. Coefficients may change by
+//! multiples of `n` too: where they become so small that the sum has no more than `n` values from
+//! its least to its greatest, it is an equation.
 
 use super::{Checked, Solver};
 use crate::indexing::expression::narrow;
@@ -21,8 +22,8 @@ struct Congruence {
 }
 
 impl Solver<'_> {
-    /// Adds what a quotient and a remainder of one sum give: `n` for `n floordiv c` and `n mod c`, and `n mod (c * m)` where only
-    /// `(n floordiv c) mod m` is known.
+    /// Adds what a quotient and a remainder of one sum give: `n` for `n floordiv c` and `n mod c`,
+    /// and `n mod (c * m)` where only `(n floordiv c) mod m` is known.
     pub(super) fn join_remainders(&mut self) -> Checked<()> {
         let mut equations = Vec::new();
         for (linear, value) in &self.equations {
@@ -83,7 +84,8 @@ impl Solver<'_> {
         })
     }
 
-    /// `sum mod modulus`, where it is known by itself or by a remainder of a sum of which it is a multiple.
+    /// `sum mod modulus`, where it is known by itself or by a remainder of a sum of which it is a
+    /// multiple.
     fn known_remainder(&self, sum: &Linear, modulus: i64) -> Checked<Option<IndexExpr>> {
         let remainder = self.normalizer.modulo(sum.clone(), modulus.into());
         if let Ok(remainder) = remainder
@@ -123,7 +125,8 @@ impl Solver<'_> {
 }
 
 impl Congruence {
-    /// Factors without a common divisor with the modulus: one, and for each term those that make its coefficient least.
+    /// Factors without a common divisor with the modulus: one, and for each term those that make
+    /// its coefficient least.
     fn factors(&self) -> Vec<i64> {
         let mut factors = vec![1];
         for term in &self.sum.terms {
@@ -160,7 +163,8 @@ impl Congruence {
     }
 }
 
-/// What `coefficient` is multiplied with to be its common divisor with `modulus`, without one with `modulus` itself.
+/// What `coefficient` is multiplied with to be its common divisor with `modulus`, without one with
+/// `modulus` itself.
 fn units_for(coefficient: i64, modulus: i64) -> Vec<i64> {
     let common = |it: i64| greatest_common_divisor(it.unsigned_abs(), modulus.unsigned_abs());
     let Ok(shared) = i64::try_from(common(coefficient)) else {

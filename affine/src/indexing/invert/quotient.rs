@@ -5,7 +5,8 @@ use crate::indexing::IndexExpr;
 use crate::indexing::simplify::linear::{Atom, Division};
 
 impl Solver<'_> {
-    /// Adds the equations that quotients give: all multiples of a number `g` that have one quotient by `c`, which is at most `g`, are one.
+    /// Adds the equations that quotients give: all multiples of a number `g` that have one quotient
+    /// by `c`, which is at most `g`, are one.
     pub(super) fn read_quotients(&mut self) -> Checked<()> {
         let mut found = Vec::new();
         for (digit, value) in self.sorted_digits() {
@@ -30,8 +31,8 @@ impl Solver<'_> {
         Ok(())
     }
 
-    /// The value of a quotient or remainder whose numerator is known, or of a quotient by a multiple of what its numerator is known to be
-    /// divided by.
+    /// The value of a quotient or remainder whose numerator is known, or of a quotient by a
+    /// multiple of what its numerator is known to be divided by.
     pub(super) fn divided_value(&self, atom: &Atom) -> Checked<Option<IndexExpr>> {
         let (Atom::FloorDiv(division) | Atom::Mod(division)) = atom else {
             return Ok(None);

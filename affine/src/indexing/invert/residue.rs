@@ -23,7 +23,8 @@ impl Solver<'_> {
         Ok(())
     }
 
-    /// An atom whose residues by several moduli are known, as the only one of its values that has all of them.
+    /// An atom whose residues by several moduli are known, as the only one of its values that has
+    /// all of them.
     pub(super) fn by_residues(&self, atom: &Atom) -> Checked<Option<IndexExpr>> {
         let range = self.context.atom_range(atom);
         let mut found: Option<Residue> = None;
@@ -48,7 +49,8 @@ impl Solver<'_> {
         above.plus(&low).map(Some)
     }
 
-    /// What remainders and sums say of an atom: in `a * x + g * y = value` that `a * x` leaves the same by `g` as the value.
+    /// What remainders and sums say of an atom: in `a * x + g * y = value` that `a * x` leaves the
+    /// same by `g` as the value.
     fn residues(&self, atom: &Atom) -> Checked<Vec<Residue>> {
         let mut residues = Vec::new();
         for (numerator, modulus, value) in self.remainders() {
@@ -72,8 +74,8 @@ impl Solver<'_> {
         Ok(residues)
     }
 
-    /// A value that an atom does not fall below and that it exceeds by less than `modulus`, where a quotient of it, or of its sum with
-    /// what is known, says that.
+    /// A value that an atom does not fall below and that it exceeds by less than `modulus`, where a
+    /// quotient of it, or of its sum with what is known, says that.
     fn least_by_quotient(&self, atom: &Atom, modulus: i64) -> Checked<Option<IndexExpr>> {
         for (digit, value) in self.sorted_digits() {
             let Atom::FloorDiv(division) = digit else {
@@ -95,8 +97,9 @@ impl Solver<'_> {
         Ok(None)
     }
 
-    /// What `numerator mod modulus = value` says of an atom: where `a * x` leaves `v`, and `g` is the greatest common divisor of `a` and
-    /// the modulus, `x` leaves `v / g` times the inverse of `a / g` by the modulus over `g`.
+    /// What `numerator mod modulus = value` says of an atom: where `a * x` leaves `v`, and `g` is
+    /// the greatest common divisor of `a` and the modulus, `x` leaves `v / g` times the inverse of
+    /// `a / g` by the modulus over `g`.
     fn residue(
         &self,
         atom: &Atom,
@@ -134,12 +137,14 @@ struct Residue {
 }
 
 impl Residue {
-    /// Both residues as one, by the Chinese remainder theorem; `self` alone where that takes numbers beyond 64 bits.
+    /// Both residues as one, by the Chinese remainder theorem; `self` alone where that takes
+    /// numbers beyond 64 bits.
     fn and(self, other: &Self) -> Checked<Self> {
         let common = common_divisor(self.modulus, other.modulus);
         let (ours, theirs) = (self.modulus / common, other.modulus / common);
-        // With `a * ours + b * theirs = 1`, what leaves `u` and `v` is `b * theirs * u + a * ours * v`: they differ by a multiple
-        // of the common divisor where anything leaves both.
+        // With `a * ours + b * theirs = 1`, what leaves `u` and `v` is
+        // `b * theirs * u + a * ours * v`: they differ by a multiple of the common divisor where
+        // anything leaves both.
         let of_self = inverse(theirs, ours).checked_mul(theirs);
         let weights = of_self.and_then(|it| Some((it, 1_i64.checked_sub(it)?)));
         let modulus = ours.checked_mul(other.modulus);

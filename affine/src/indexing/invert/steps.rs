@@ -1,6 +1,7 @@
 //! Sums in which one variable stands beside its own quotients and remainders: `x + x floordiv 3`.
 //!
-//! Such a sum grows by the same amount from each *period* of the variable to the next. Inside of a period it is looked at point by point.
+//! Such a sum grows by the same amount from each *period* of the variable to the next. Inside of a
+//! period it is looked at point by point.
 
 use super::{Checked, Solver};
 use crate::indexing::simplify::express::expression;
@@ -134,7 +135,8 @@ impl Steps {
         self.expr.evaluate(&|_| value).ok()
     }
 
-    /// The value of the variable where the sum, which goes up all the way or down all the way, is `value`.
+    /// The value of the variable where the sum, which goes up all the way or down all the way, is
+    /// `value`.
     pub(super) fn monotone_inverse(&self, value: &IndexExpr) -> Checked<Option<IndexExpr>> {
         let Some(first) = self.at(self.low) else {
             return Ok(None);
@@ -169,7 +171,8 @@ impl Steps {
         IndexExpr::sum(terms, self.low).map(Some)
     }
 
-    /// How the sum climbs from the least value of the variable to the end of the first period; `None` if it does not climb all the way.
+    /// How the sum climbs from the least value of the variable to the end of the first period;
+    /// `None` if it does not climb all the way.
     fn climb(&self, sign: i64) -> Option<Climb> {
         let extent = self.high.checked_sub(self.low)?.checked_add(1)?;
         let is_whole = extent <= self.growth.period;
@@ -197,7 +200,8 @@ impl Steps {
         (goes_on && bends.len() <= MAX_BENDS).then_some(Climb { bends, is_whole })
     }
 
-    /// The variable as digits, and the sum in terms of these, where it is one: where each digit has its own share of it.
+    /// The variable as digits, and the sum in terms of these, where it is one: where each digit has
+    /// its own share of it.
     fn split(&self) -> Option<(Split, Linear)> {
         let weights = self.weights()?;
         let offsets = self.sum.terms.iter().filter_map(|it| match &it.atom {
@@ -333,7 +337,8 @@ fn growth_of_atom(atom: &Atom) -> Option<Growth> {
     }
 }
 
-/// That of a numerator over as many of its periods as it takes to grow by a multiple of the divisor.
+/// That of a numerator over as many of its periods as it takes to grow by a multiple of the
+/// divisor.
 fn divided_growth(division: &Division) -> Option<Growth> {
     let divisor = division.divisor.as_constant().filter(|it| *it > 0)?;
     let Growth { period, by } = growth(&division.numerator)?;

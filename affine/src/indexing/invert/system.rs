@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 /// Systems with more equations or unknowns are not solved: each step looks at all coefficients.
 const MAX_EQUATIONS: usize = 16;
 
-/// One equation: the coefficients of the unknowns, and of the values on the right side of the first equations.
+/// One equation: the coefficients of the unknowns, and of the values on the right side of the first
+/// equations.
 #[derive(Clone)]
 struct Row {
     unknowns: Vec<i128>,
@@ -47,7 +48,8 @@ fn common_divisor(mut left: u128, mut right: u128) -> u128 {
     left
 }
 
-/// The atoms that equations `linear = value` determine. A quotient that is not whole means that no point has these values.
+/// The atoms that equations `linear = value` determine. A quotient that is not whole means that no
+/// point has these values.
 pub(super) fn solved(equations: &[(Linear, IndexExpr)]) -> Checked<Vec<(Atom, IndexExpr)>> {
     let atoms = equations.iter().flat_map(|(linear, _)| &linear.terms);
     let atoms: BTreeSet<&Atom> = atoms.map(|it| &it.atom).collect();

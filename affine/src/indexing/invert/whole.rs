@@ -1,4 +1,5 @@
-//! Sums that stand beside their own quotients and remainders, `l + l floordiv 3`, taken as one unknown: as a padded linear index is.
+//! Sums that stand beside their own quotients and remainders, `l + l floordiv 3`, taken as one
+//! unknown: as a padded linear index is.
 
 use super::steps::{Steps, growth};
 use super::{Checked, Equation, Solver};
@@ -12,7 +13,8 @@ const UNKNOWN: Variable = Variable {
 };
 
 impl Solver<'_> {
-    /// Adds the equations that follow from `linear = value` where all of it speaks of one sum and climbs with that all the way.
+    /// Adds the equations that follow from `linear = value` where all of it speaks of one sum and
+    /// climbs with that all the way.
     pub(super) fn read_wholes(&mut self, linear: &Linear, value: &IndexExpr) -> Checked<()> {
         let mut found = Vec::new();
         let value = value.offset(linear.constant.saturating_neg())?;
@@ -100,8 +102,9 @@ fn wholes(linear: &Linear) -> Vec<Linear> {
     found
 }
 
-/// The sums `n + c * m` whose multiple and quotient by `c` the quotient `q * (n floordiv c)` and the rest are: from
-/// `rest = a * (n + c * m) + q * m` follows `m`, for the `a` that some term shows.
+/// The sums `n + c * m` whose multiple and quotient by `c` the quotient `q * (n floordiv c)` and
+/// the rest are: from `rest = a * (n + c * m) + q * m` follows `m`, for the `a` that some term
+/// shows.
 fn with_whole_part(term: &Term, numerator: &Linear, divisor: i64, rest: &Linear) -> Vec<Linear> {
     let ratio = |it: &Term| {
         let own = rest.terms.iter().find(|own| own.atom == it.atom)?;

@@ -73,8 +73,9 @@ impl Congruence {
         (remainder.into(), Interval::point(self.residue))
     }
 
-    /// By the Chinese remainder theorem: two residues of one value go together when they agree up to the common divisor of their
-    /// moduli, and are then one residue by the least common multiple.
+    /// By the Chinese remainder theorem: two residues of one value go together when they agree up
+    /// to the common divisor of their moduli, and are then one residue by the least common
+    /// multiple.
     pub(in crate::indexing) fn merged(&self, other: &Self) -> Merged {
         if self.linear != other.linear {
             return Merged::Apart;
@@ -97,7 +98,8 @@ impl Congruence {
         let Some(modulus) = (self.modulus / common).checked_mul(other.modulus) else {
             return Merged::Apart;
         };
-        // `self.residue + self.modulus * k` has the other residue for one `k` modulo `other.modulus / common`.
+        // `self.residue + self.modulus * k` has the other residue for one `k` modulo
+        // `other.modulus / common`.
         let period = other.modulus / common;
         let steps = wide_mod(difference / i128::from(common), period);
         let inverse = inverse(self.modulus / common, period);
@@ -111,7 +113,8 @@ impl Congruence {
     }
 }
 
-/// What `value` has to be multiplied with to be one modulo `modulus`, when they have no common divisor.
+/// What `value` has to be multiplied with to be one modulo `modulus`, when they have no common
+/// divisor.
 pub(in crate::indexing) fn inverse(value: i64, modulus: i64) -> i64 {
     let (mut old, mut new) = (i128::from(value), i128::from(modulus));
     let (mut old_factor, mut factor) = (1_i128, 0_i128);
@@ -184,8 +187,9 @@ pub(in crate::indexing) fn normal(
     Ok(Some(congruence.constraint()))
 }
 
-/// A remainder with several values that follow each other, its numerator led by a plus and without a constant; where the values go
-/// beyond the modulus and begin again at zero they are counted from the first of them.
+/// A remainder with several values that follow each other, its numerator led by a plus and without
+/// a constant; where the values go beyond the modulus and begin again at zero they are counted from
+/// the first of them.
 fn window(linear: &Linear, bounds: Interval) -> Option<(Linear, Interval)> {
     let Some(Atom::Mod(division)) = linear.as_atom() else {
         return None;
@@ -240,7 +244,8 @@ fn first_with_residue(congruence: &Congruence, low: i64) -> i128 {
     i128::from(low) + i128::from(wide_mod(short, congruence.modulus))
 }
 
-/// Moves the bounds of a variable inwards to values at which `division` leaves a remainder in `bounds`.
+/// Moves the bounds of a variable inwards to values at which `division` leaves a remainder in
+/// `bounds`.
 pub(in crate::indexing) fn tighten(
     division: &Division,
     within: Span,
@@ -264,7 +269,8 @@ pub(in crate::indexing) fn tighten(
         let value = i128::from(value) * i128::from(coefficient);
         wide_mod(value + i128::from(division.numerator.constant), modulus)
     };
-    // How far a value has to move for its remainder to come into the bounds; the remainder grows by one a step, or shrinks.
+    // How far a value has to move for its remainder to come into the bounds; the remainder grows by
+    // one a step, or shrinks.
     let distance = |value: i64, grows: bool| {
         let found = remainder(value);
         let (to, from) = if grows {

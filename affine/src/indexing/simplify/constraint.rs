@@ -74,7 +74,8 @@ impl Domain {
         }
         let written = std::mem::take(&mut self.items);
         for item in written {
-            // Each by itself first, so that all have a normal form that the others can be held against.
+            // Each by itself first, so that all have a normal form that the others can be held
+            // against.
             self.add(item).ok()?;
         }
         self.merge().ok()?;
@@ -171,7 +172,8 @@ impl Domain {
         })
     }
 
-    /// Peels constants, scales and divisions off a constraint until a bound of a variable or a normal form is left.
+    /// Peels constants, scales and divisions off a constraint until a bound of a variable or a
+    /// normal form is left.
     fn reduce(&mut self, first: Pending, context: &Context) -> Checked<Simplified<()>> {
         let mut context = context.clone();
         let mut pending = vec![first];
@@ -264,8 +266,8 @@ impl Domain {
         }
     }
 
-    /// Tightens the bounds of variables to what each constraint leaves them, over and over. Bounds that move without an end in
-    /// sight are left as they were.
+    /// Tightens the bounds of variables to what each constraint leaves them, over and over. Bounds
+    /// that move without an end in sight are left as they were.
     fn propagate(&mut self) -> Checked<()> {
         const PASSES: usize = 64;
         let normal: Vec<_> = self.items.iter().filter_map(Item::normal).collect();
@@ -314,7 +316,8 @@ impl Domain {
     }
 }
 
-/// The variables in the order of their first occurrence: constraints are listed by what they speak of.
+/// The variables in the order of their first occurrence: constraints are listed by what they speak
+/// of.
 fn variables(expr: &IndexExpr) -> Vec<Variable> {
     let mut variables = Vec::new();
     expr.for_each_variable(&mut |variable| {
@@ -433,7 +436,8 @@ impl Pending {
         each.collect()
     }
 
-    /// Splits `g * y + r` with `r` in `[0, g)` into constraints of `y` and of `r`, where they do not depend on each other.
+    /// Splits `g * y + r` with `r` in `[0, g)` into constraints of `y` and of `r`, where they do
+    /// not depend on each other.
     fn split(&self, context: &Context, range: Span) -> Simplified<Option<Vec<Self>>> {
         let mut scales: Vec<i64> = self.linear.terms.iter().map(|it| it.coefficient).collect();
         scales.retain(|it| *it > 1 || (*it < -1 && *it != i64::MIN));

@@ -2,7 +2,8 @@ use super::linear::{Atom, Division, Linear, Term};
 use crate::indexing::expression::floor_div;
 use crate::indexing::{IndexingMap, Interval, Variable, VariableKind};
 
-/// The values between `low` and `high`, clamped to 128 bits: a sum or product that leaves them is as good as unbounded.
+/// The values between `low` and `high`, clamped to 128 bits: a sum or product that leaves them is
+/// as good as unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::indexing) struct Span {
     pub(in crate::indexing) low: i128,
@@ -111,15 +112,16 @@ impl From<Interval> for Span {
     }
 }
 
-/// What is known to be in an interval at every point of the domain. It has no constant, its first coefficient is positive and
-/// its coefficients have no common divisor.
+/// What is known to be in an interval at every point of the domain. It has no constant, its first
+/// coefficient is positive and its coefficients have no common divisor.
 #[derive(Clone, Debug)]
 pub(in crate::indexing) struct Fact {
     pub(in crate::indexing) linear: Linear,
     pub(in crate::indexing) bounds: Interval,
 }
 
-/// `linear` leaves `residue` by `modulus` at every point of the domain; `linear` is as in a [`Fact`].
+/// `linear` leaves `residue` by `modulus` at every point of the domain; `linear` is as in a
+/// [`Fact`].
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::indexing) struct Congruence {
     pub(in crate::indexing) linear: Linear,
@@ -195,7 +197,8 @@ impl Context {
         }
     }
 
-    /// The values that `linear` can have where it is a multiple of what a fact speaks of, and a rest.
+    /// The values that `linear` can have where it is a multiple of what a fact speaks of, and a
+    /// rest.
     pub(in crate::indexing) fn range_by_facts(&self, linear: &Linear) -> Span {
         let mut span = self.range(linear);
         for fact in &self.facts {

@@ -1,5 +1,5 @@
-//! Quotients and remainders of sums. All rules follow from one theorem: for `x = c * q + r`, whatever the signs,
-//! `x floordiv c = q + r floordiv c` and `x mod c = r mod c`.
+//! Quotients and remainders of sums. All rules follow from one theorem: for `x = c * q + r`,
+//! whatever the signs, `x floordiv c = q + r floordiv c` and `x mod c = r mod c`.
 
 use super::context::Span;
 use super::linear::greatest_common_divisor;
@@ -84,7 +84,8 @@ impl Normalizer<'_> {
         whole.plus(&with_positive_lead(rest, divisor)?)
     }
 
-    /// The quotient of `x + r` where `x` is known to leave a residue: that of `x` alone, if `r` reaches no other multiple.
+    /// The quotient of `x + r` where `x` is known to leave a residue: that of `x` alone, if `r`
+    /// reaches no other multiple.
     fn quotient_by_residue(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
         for known in &self.context.congruences {
             let Some(factor) = rest.multiple_of_first(&known.linear) else {
@@ -112,8 +113,8 @@ impl Normalizer<'_> {
         Ok(None)
     }
 
-    /// Moves multiples of the divisor out of the coefficients, where no division is left of it then, or where each coefficient
-    /// that is changed vanishes from the quotient as a factor.
+    /// Moves multiples of the divisor out of the coefficients, where no division is left of it
+    /// then, or where each coefficient that is changed vanishes from the quotient as a factor.
     fn reduced_quotient(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
         for residue in [nearest_residue, least_residue] {
             let residues = |coefficient| residue(coefficient, divisor);
@@ -139,7 +140,8 @@ impl Normalizer<'_> {
         whole.plus(&self.quotient(reduced, divisor)?).map(Some)
     }
 
-    /// Splits `g * y + r` with `g` a divisor of the divisor and `r` within one multiple of `g`: the quotient is that of `y` alone.
+    /// Splits `g * y + r` with `g` a divisor of the divisor and `r` within one multiple of `g`: the
+    /// quotient is that of `y` alone.
     fn split_quotient(&self, rest: &Linear, divisor: i64) -> Simplified<Option<Linear>> {
         for common in common_divisors(rest, divisor) {
             let fine = self.fine_range(rest, common);
@@ -280,7 +282,8 @@ impl Normalizer<'_> {
         }
     }
 
-    /// `(a * (n mod m) + r) floordiv c` is `(a * n + r) floordiv c` up to multiples of `a * m floordiv c`.
+    /// `(a * (n mod m) + r) floordiv c` is `(a * n + r) floordiv c` up to multiples of
+    /// `a * m floordiv c`.
     fn without_divided_remainders(&self, numerator: Linear, divisor: i64) -> Simplified<Linear> {
         let has_remainder = |it: &Term| match &it.atom {
             Atom::FloorDiv(inner) => {
@@ -334,8 +337,8 @@ impl Normalizer<'_> {
     }
 }
 
-/// `divisor * whole + rest`, the coefficients of `rest` not multiples of the divisor and its constant the least that is not
-/// negative.
+/// `divisor * whole + rest`, the coefficients of `rest` not multiples of the divisor and its
+/// constant the least that is not negative.
 fn split(numerator: &Linear, divisor: i64) -> Simplified<(Linear, Linear)> {
     let (mut whole, mut rest) = (Linear::default(), Linear::default());
     for term in &numerator.terms {
@@ -410,7 +413,8 @@ fn common_divisors(linear: &Linear, divisor: i64) -> Vec<i64> {
     common
 }
 
-/// The quotient as an atom whose first coefficient is positive: `x floordiv c` is `-((-x + c - 1) floordiv c)`.
+/// The quotient as an atom whose first coefficient is positive: `x floordiv c` is
+/// `-((-x + c - 1) floordiv c)`.
 fn with_positive_lead(rest: Linear, divisor: i64) -> Simplified<Linear> {
     match rest.terms.first() {
         Some(first) if first.coefficient < 0 => {

@@ -40,7 +40,8 @@ pub(in crate::indexing) fn expression(linear: &Linear) -> Option<IndexExpr> {
     sum(grouped(terms)?, constant)
 }
 
-/// Terms of products with a factor in common, as that factor and what it is multiplied with; and the other terms.
+/// Terms of products with a factor in common, as that factor and what it is multiplied with; and
+/// the other terms.
 fn factored(terms: &[Term]) -> (Vec<(Atom, Linear)>, Cow<'_, [Term]>) {
     let mut left = Cow::Borrowed(terms);
     let mut factored = Vec::new();
@@ -140,7 +141,8 @@ fn grouped(mut terms: Vec<(IndexExpr, i64)>) -> Option<Vec<(IndexExpr, i64)>> {
     grouped.collect()
 }
 
-/// A term whose expression is scaled, as what a factor was taken out of can be, with one coefficient.
+/// A term whose expression is scaled, as what a factor was taken out of can be, with one
+/// coefficient.
 fn unscaled((expr, coefficient): (IndexExpr, i64)) -> Option<(IndexExpr, i64)> {
     match expr {
         IndexExpr::Sum(mut sum) if sum.terms.len() == 1 && sum.constant == 0 => {
@@ -212,8 +214,9 @@ struct Beside {
     is_led: bool,
 }
 
-/// The smallest form of `coefficient * quotient + constant`, as an expression, its coefficient and the constant that is left. A
-/// multiple of the divisor can be moved into the numerator, and `-(x floordiv c)` is `(-x + c - 1) floordiv c`.
+/// The smallest form of `coefficient * quotient + constant`, as an expression, its coefficient and
+/// the constant that is left. A multiple of the divisor can be moved into the numerator, and
+/// `-(x floordiv c)` is `(-x + c - 1) floordiv c`.
 fn scaled_quotient(division: &Division, beside: Beside) -> Option<(IndexExpr, i64, i64)> {
     let Beside {
         coefficient,
@@ -229,8 +232,8 @@ fn scaled_quotient(division: &Division, beside: Beside) -> Option<(IndexExpr, i6
         let opposite = numerator.negated().ok()?.offset(divisor - 1).ok()?;
         Some((opposite, coefficient.checked_neg()?))
     };
-    // The normal form leads with a plus: its opposite can be smaller where it stands behind a minus, or where only one term of
-    // it does not.
+    // The normal form leads with a plus: its opposite can be smaller where it stands behind a
+    // minus, or where only one term of it does not.
     let positive = numerator.terms.iter().filter(|it| it.coefficient > 0);
     let can_turn = coefficient == -1 || positive.count() * 2 <= numerator.terms.len();
     let forms = [
@@ -254,8 +257,9 @@ fn scaled_quotient(division: &Division, beside: Beside) -> Option<(IndexExpr, i6
     Some((expr, coefficient, left))
 }
 
-/// The smallest form of `coefficient * remainder + constant`, likewise: `x mod c` is also `c - 1 - (-x - 1) mod c`. Of two of one size
-/// it is the one that is added, or else the one that leads with a plus.
+/// The smallest form of `coefficient * remainder + constant`, likewise: `x mod c` is also
+/// `c - 1 - (-x - 1) mod c`. Of two of one size it is the one that is added, or else the one that
+/// leads with a plus.
 fn scaled_remainder(division: &Division, beside: Beside) -> Option<(IndexExpr, i64, i64)> {
     let Beside {
         coefficient,
@@ -322,7 +326,8 @@ fn quotient(numerator: &Linear, divisor: &Linear) -> Option<IndexExpr> {
     Some(IndexExpr::FloorDiv(Box::new(pair)))
 }
 
-/// The constant of the numerator when `constant`, beside `coefficient` times the quotient, is moved into it, if that is smaller.
+/// The constant of the numerator when `constant`, beside `coefficient` times the quotient, is moved
+/// into it, if that is smaller.
 fn moved_into_quotient(inner: i64, divisor: i64, constant: i64, coefficient: i64) -> Option<i64> {
     if inner == 0 || constant == 0 || constant.checked_rem(coefficient)? != 0 {
         return None;

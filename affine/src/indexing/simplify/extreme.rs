@@ -89,7 +89,8 @@ fn shared_terms(operands: &[Linear]) -> Linear {
     }
 }
 
-/// The extreme of operands that have nothing in common. Where all lead with a minus, it is the opposite one of the opposites.
+/// The extreme of operands that have nothing in common. Where all lead with a minus, it is the
+/// opposite one of the opposites.
 fn made(mut operands: Vec<Linear>, side: Side) -> Simplified<Linear> {
     let leads_negative = |it: &Linear| match it.terms.first() {
         Some(first) => first.coefficient < 0,

@@ -1,7 +1,8 @@
 use crate::indexing::{Size, Variable};
 use std::rc::Rc;
 
-/// The form that expressions are simplified in: terms sorted by their atoms, each atom once, no coefficient zero.
+/// The form that expressions are simplified in: terms sorted by their atoms, each atom once, no
+/// coefficient zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::indexing) struct Linear {
     pub(in crate::indexing) terms: Vec<Term>,

@@ -1,11 +1,13 @@
 //! The simplifier.
 //!
-//! Expressions are brought into a normal form over the bounds and constraints of their map (`linear`, `normalize`, `division`,
-//! `recombine`, `extreme`) and printed from it as small as can be had (`express`). The form that was written is kept where the
-//! normal form is larger. Constraints become bounds or merge (`constraint`, `congruence`).
+//! Expressions are brought into a normal form over the bounds and constraints of their map
+//! (`linear`, `normalize`, `division`, `recombine`, `extreme`) and printed from it as small as can
+//! be had (`express`). The form that was written is kept where the normal form is larger.
+//! Constraints become bounds or merge (`constraint`, `congruence`).
 //!
-//! Every step keeps the set of points of the domain and the results at each of them, and none makes the map larger. It is
-//! repeated until nothing changes, so a second simplification changes nothing.
+//! Every step keeps the set of points of the domain and the results at each of them, and none makes
+//! the map larger. It is repeated until nothing changes, so a second simplification changes
+//! nothing.
 
 pub(super) mod congruence;
 pub(super) mod constraint;
@@ -33,11 +35,13 @@ const STEPS_A_NODE: usize = 200;
 const STEPS: usize = 20_000;
 
 impl IndexingMap {
-    /// A map with the same variables that is equal at every point, and no larger: fewer divisions and remainders, or as many of
-    /// them and no more nodes. The bounds of variables are as tight as each constraint by itself makes them, and a map whose domain is found
-    /// to be empty is known to be so. Simplifying twice changes nothing.
+    /// A map with the same variables that is equal at every point, and no larger: fewer divisions
+    /// and remainders, or as many of them and no more nodes. The bounds of variables are as tight
+    /// as each constraint by itself makes them, and a map whose domain is found to be empty is
+    /// known to be so. Simplifying twice changes nothing.
     ///
-    /// Where the original has no value, for a number that leaves 64 bits or a division by zero, the simplified map may have one.
+    /// Where the original has no value, for a number that leaves 64 bits or a division by zero, the
+    /// simplified map may have one.
     pub fn simplified(&self) -> Self {
         if self.is_known_empty() {
             return self.emptied();
@@ -52,7 +56,8 @@ impl IndexingMap {
         map
     }
 
-    /// The map with its domain simplified until nothing changes; `None` when there is no point in it.
+    /// The map with its domain simplified until nothing changes; `None` when there is no point in
+    /// it.
     fn with_simplified_domain(&self) -> Option<Self> {
         let mut map = self.clone();
         if self.constraints.is_empty() {

@@ -7,7 +7,8 @@ use std::rc::Rc;
 /// Products of sums are multiplied out up to this many terms.
 const TERMS_OF_PRODUCT: usize = 64;
 
-/// How far a rewrite goes that can make what it rewrites larger: it may pay elsewhere, or not at all.
+/// How far a rewrite goes that can make what it rewrites larger: it may pay elsewhere, or not at
+/// all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::indexing) enum Style {
     /// Split divisions and multiply out wherever it can be done.
@@ -111,7 +112,8 @@ impl<'c> Normalizer<'c> {
         }
     }
 
-    /// Adds `expr * factor` to a sum; only what is itself a sum or a variable is not normalized on its own before.
+    /// Adds `expr * factor` to a sum; only what is itself a sum or a variable is not normalized on
+    /// its own before.
     fn add(&self, expr: &IndexExpr, factor: i64, sum: &mut Addends) -> Simplified<()> {
         match expr {
             IndexExpr::Constant(value) => sum.add_constant((*value).into(), factor),

@@ -1,7 +1,7 @@
 //! What a constraint leaves of the bounds of variables.
 //!
-//! Bounds go from a sum to its terms and on into quotients, remainders and extrema. Where only one variable occurs, its bounds
-//! are exact.
+//! Bounds go from a sum to its terms and on into quotients, remainders and extrema. Where only one
+//! variable occurs, its bounds are exact.
 
 use super::congruence;
 use super::constraint::{Checked, NoPoint};
@@ -39,8 +39,8 @@ pub(super) fn narrow(linear: &Linear, within: Span, context: &mut Context) -> Ch
     Ok(())
 }
 
-/// The same for variables that several terms speak of: together their values may be fewer than apart. What speaks of other variables is
-/// taken as its range.
+/// The same for variables that several terms speak of: together their values may be fewer than
+/// apart. What speaks of other variables is taken as its range.
 pub(super) fn narrow_repeated(linear: &Linear, within: Span, context: &mut Context) -> Checked<()> {
     let of_one = |term: &Term| {
         let mut occurring = None;
@@ -203,8 +203,8 @@ pub(super) struct Values {
     pub(super) is_all: bool,
 }
 
-/// The values of the only variable of `linear` at which it is in `within`; `None` where there are several variables, or it is
-/// neither monotone nor are the values few.
+/// The values of the only variable of `linear` at which it is in `within`; `None` where there are
+/// several variables, or it is neither monotone nor are the values few.
 pub(super) fn values(linear: &Linear, within: Span, context: &Context) -> Checked<Option<Values>> {
     let mut occurring = None;
     if !is_of_one_variable(linear, context, &mut occurring) {
@@ -264,7 +264,8 @@ fn monotone(
     Some((found, true))
 }
 
-/// The first value at which a condition holds that holds at all later ones; one past the end where it does nowhere.
+/// The first value at which a condition holds that holds at all later ones; one past the end where
+/// it does nowhere.
 fn first_where(bounds: Interval, mut holds: impl FnMut(i64) -> Option<bool>) -> Option<i128> {
     let (mut low, mut high) = (i128::from(bounds.low), i128::from(bounds.high) + 1);
     while low < high {
@@ -329,8 +330,8 @@ fn atom_is_of_one_variable(
     }
 }
 
-/// 1 where a sum of one variable never falls with it, -1 where it never rises, 0 where it is constant; `None` where that is not
-/// known.
+/// 1 where a sum of one variable never falls with it, -1 where it never rises, 0 where it is
+/// constant; `None` where that is not known.
 fn direction(linear: &Linear) -> Option<i64> {
     let mut directions = linear.terms.iter().map(|term| {
         let direction = atom_direction(&term.atom)?;

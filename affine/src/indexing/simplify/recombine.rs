@@ -1,4 +1,5 @@
-//! Sums in which quotients and remainders of the same numerator meet: `x` is `c * (x floordiv c) + x mod c`.
+//! Sums in which quotients and remainders of the same numerator meet: `x` is
+//! `c * (x floordiv c) + x mod c`.
 
 use super::linear::{Atom, Division, Linear, Simplified, Term};
 use super::normalize::Normalizer;
@@ -89,7 +90,8 @@ impl Normalizer<'_> {
         Ok(None)
     }
 
-    /// Replaces `b * (x mod c)` by means of a term with `x floordiv c`; `cofactor` is what else `b` is multiplied with.
+    /// Replaces `b * (x mod c)` by means of a term with `x floordiv c`; `cofactor` is what else `b`
+    /// is multiplied with.
     fn with_quotient(
         &self,
         linear: &Linear,
@@ -129,7 +131,8 @@ impl Normalizer<'_> {
         self.with_folded_quotient(linear, position, remainder, cofactor)
     }
 
-    /// As [`Self::with_quotient`], where `x` is itself a quotient: `(y floordiv a) floordiv c` stands as `y floordiv (a * c)`.
+    /// As [`Self::with_quotient`], where `x` is itself a quotient: `(y floordiv a) floordiv c`
+    /// stands as `y floordiv (a * c)`.
     fn with_folded_quotient(
         &self,
         linear: &Linear,
@@ -200,7 +203,8 @@ impl Normalizer<'_> {
         rest.plus_scaled(&whole, scale).map(Some)
     }
 
-    /// An `x` with `x floordiv c = quotient` and `x mod c = remainder`, for a quotient that has a division by `c` in it.
+    /// An `x` with `x floordiv c = quotient` and `x mod c = remainder`, for a quotient that has a
+    /// division by `c` in it.
     fn numerator_of(&self, quotient: &Linear, remainder: &Division) -> Simplified<Option<Linear>> {
         let Some(divisor) = remainder.divisor.as_constant() else {
             return Ok(None);
@@ -216,7 +220,8 @@ impl Normalizer<'_> {
         Ok(None)
     }
 
-    /// `b * c * ((x floordiv c) mod m)` as `b * (x mod (c * m)) - b * (x mod c)`, where one of those is there.
+    /// `b * c * ((x floordiv c) mod m)` as `b * (x mod (c * m)) - b * (x mod c)`, where one of
+    /// those is there.
     fn as_difference(
         &self,
         linear: &Linear,

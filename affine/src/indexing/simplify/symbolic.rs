@@ -1,4 +1,5 @@
-//! Quotients and remainders by divisors that are no constants: products of sizes, as of dimensions that are put together.
+//! Quotients and remainders by divisors that are no constants: products of sizes, as of dimensions
+//! that are put together.
 
 use super::linear::{Atom, Division, Linear, Simplified, Term};
 use super::normalize::Normalizer;
@@ -86,8 +87,9 @@ impl Normalizer<'_> {
         }
     }
 
-    /// Quotient and remainder by a positive product `a * b`, where the quotient and the remainder by `a` are no divisions, and nor is
-    /// what the quotient by `b` leaves: `p * i + r` by `p * q` is `i floordiv q`, and `p * (i mod q) + r` is left.
+    /// Quotient and remainder by a positive product `a * b`, where the quotient and the remainder
+    /// by `a` are no divisions, and nor is what the quotient by `b` leaves: `p * i + r` by `p * q`
+    /// is `i floordiv q`, and `p * (i mod q) + r` is left.
     fn by_a_factor(&self, rest: &Linear, divisor: &Linear) -> Simplified<Option<(Linear, Linear)>> {
         let ([product], 0) = (divisor.terms.as_slice(), divisor.constant) else {
             return Ok(None);
@@ -244,7 +246,8 @@ fn exact_quotient(linear: &Linear, by: &Linear) -> Option<Linear> {
     Some(quotient)
 }
 
-/// `divisor * whole + rest` for a divisor that is a product of atoms: the terms of which it is a factor are whole.
+/// `divisor * whole + rest` for a divisor that is a product of atoms: the terms of which it is a
+/// factor are whole.
 fn split_by_product(numerator: &Linear, divisor: &Linear) -> (Linear, Linear) {
     let ([by], 0) = (divisor.terms.as_slice(), divisor.constant) else {
         return split_by_sum(numerator, divisor);

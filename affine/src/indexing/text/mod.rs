@@ -1,6 +1,8 @@
-//! The text of indexing maps: `(d0, d1)[s0]{rt0} -> (d0 + 5, s0 floordiv 4, rt0), domain: d0 in [0, 9], …`.
+//! The text of indexing maps:
+//! `(d0, d1)[s0]{rt0} -> (d0 + 5, s0 floordiv 4, rt0), domain: d0 in [0, 9], …`.
 //!
-//! Printing (`Display`) and [`parse_map`] are inverse to each other. `docs/indexing.md` teaches the notation.
+//! Printing (`Display`) and [`parse_map`] are inverse to each other. `docs/indexing.md` teaches the
+//! notation.
 
 mod error;
 mod parse;

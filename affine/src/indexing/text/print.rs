@@ -12,8 +12,8 @@ enum Binding {
 }
 
 impl IndexingMap {
-    /// The names of [`IndexingMap::variables`] in the text of the map: their own, else those of their kind and position, changed
-    /// where another variable has them.
+    /// The names of [`IndexingMap::variables`] in the text of the map: their own, else those of
+    /// their kind and position, changed where another variable has them.
     pub fn variable_names(&self) -> Vec<String> {
         let own = |variable| self.declaration(variable).and_then(|it| it.name.as_deref());
         let mut taken: HashSet<&str> = HashSet::new();
@@ -168,8 +168,8 @@ impl<N: Display, F: Fn(Variable) -> N> Printer<'_, F> {
                 (_, true) => " - ",
             });
             let is_alone = coefficient == 1;
-            // What stands behind a sign is in parentheses when it is more than a variable: no reader has to know what the
-            // sign speaks of.
+            // What stands behind a sign is in parentheses when it is more than a variable: no
+            // reader has to know what the sign speaks of.
             let least = match (position, is_subtracted, is_alone) {
                 (0, true, _) => Binding::Primary,
                 (_, _, false) if !matches!(term.expr, IndexExpr::Product(_)) => Binding::Primary,

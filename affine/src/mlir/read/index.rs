@@ -11,7 +11,8 @@ pub(super) fn in_range(span: Span, made: Result<AffineExpr, Overflow>) -> Checke
     made.map_err(|Overflow| ReadError::new(span, "this leaves the range of 64-bit integers"))
 }
 
-/// Tools of MLIR bring all terms to one side. Where the `left` side is nothing, those that are subtracted on the right come to it.
+/// Tools of MLIR bring all terms to one side. Where the `left` side is nothing, those that are
+/// subtracted on the right come to it.
 fn apart(span: Span, left: AffineExpr, right: AffineExpr) -> Checked<(AffineExpr, AffineExpr)> {
     if left.as_constant() != Some(0) {
         return Ok((left, right));
@@ -95,7 +96,8 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// `(d0, d1)[s0]`: the names, of which those in square brackets, which strew does not print, may be missing.
+    /// `(d0, d1)[s0]`: the names, of which those in square brackets, which strew does not print,
+    /// may be missing.
     fn dimensions(&mut self) -> Checked<Vec<&'t str>> {
         self.in_groups(|tokens| Ok(tokens.word()?.0))
     }
@@ -109,7 +111,8 @@ impl<'t> Tokens<'t> {
         })
     }
 
-    /// What stands between round brackets, and between the square ones behind them if there are any.
+    /// What stands between round brackets, and between the square ones behind them if there are
+    /// any.
     fn in_groups<T>(&mut self, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Vec<T>> {
         let mut all = Vec::new();
         self.expect("(")?;
@@ -126,7 +129,8 @@ impl<'t> Tokens<'t> {
         Ok(all)
     }
 
-    /// Reads `body` between `<(d0) separator (` and `)>(%0)`, where the names are those of the operands behind it.
+    /// Reads `body` between `<(d0) separator (` and `)>(%0)`, where the names are those of the
+    /// operands behind it.
     fn applied<T>(
         &mut self,
         word: &str,

@@ -1,7 +1,8 @@
 //! MLIR as [`to_mlir`](super::to_mlir) prints it, read back as a kernel.
 //!
-//! Values are expressions until a statement takes them: what is printed as several operations (divisions, conversions of floats, choices)
-//! is recognised from the last of them. Buffers, scalars that change, and loops are found again in their operations.
+//! Values are expressions until a statement takes them: what is printed as several operations
+//! (divisions, conversions of floats, choices) is recognised from the last of them. Buffers,
+//! scalars that change, and loops are found again in their operations.
 
 mod buffer;
 mod expression;
@@ -45,7 +46,8 @@ impl ReadError {
 
 type Checked<T> = Result<T, ReadError>;
 
-/// The kernel that `text` says, a module as [`to_mlir`](super::to_mlir) prints it. It is not verified.
+/// The kernel that `text` says, a module as [`to_mlir`](super::to_mlir) prints it. It is not
+/// verified.
 ///
 /// # Errors
 /// The first part of the text that strew does not print so.

@@ -1,4 +1,5 @@
-//! How large what a text says may become: a value can be named twice in the next one, so a short text can say an endless expression.
+//! How large what a text says may become: a value can be named twice in the next one, so a short
+//! text can say an endless expression.
 
 use super::Known;
 use crate::verify::MAX_NESTING;

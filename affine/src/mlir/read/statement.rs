@@ -359,7 +359,8 @@ impl<'t> Reader<'_, 't> {
         )
     }
 
-    /// The forall whose buffers are the rows `rows`. How they are merged follows from their combiners.
+    /// The forall whose buffers are the rows `rows`. How they are merged follows from their
+    /// combiners.
     fn merged(&mut self, made: Forall, rows: Vec<&'t str>) -> Checked<Node> {
         for name in rows.into_iter().rev() {
             self.tokens.skip_to_end_of(name)?;

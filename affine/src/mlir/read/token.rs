@@ -32,7 +32,8 @@ pub(super) enum Token<'t> {
 /// The keys of attributes, each with the text of its value.
 pub(super) type Attributes<'t> = Vec<(&'t str, &'t str)>;
 
-/// So many brackets are open at once at most: those of blocks, and of what stands in the innermost one.
+/// So many brackets are open at once at most: those of blocks, and of what stands in the innermost
+/// one.
 const MOST_OPEN: usize = 4 * MAX_NESTING;
 
 /// The tokens of a text, one behind the other.
@@ -94,7 +95,8 @@ impl<'t> Tokens<'t> {
         Ok(())
     }
 
-    /// Goes to what the alias that comes next stands for, if one does, and tells where it goes on behind the alias.
+    /// Goes to what the alias that comes next stands for, if one does, and tells where it goes on
+    /// behind the alias.
     pub(super) fn follow_alias(&mut self) -> Checked<Option<usize>> {
         let Some(Token::Alias(name)) = self.peek() else {
             return Ok(None);
@@ -231,7 +233,8 @@ impl<'t> Tokens<'t> {
         Ok(all)
     }
 
-    /// `memref<?x?xf32, …>`: the dimensions, as far as they are numbers, and the name of the element type.
+    /// `memref<?x?xf32, …>`: the dimensions, as far as they are numbers, and the name of the
+    /// element type.
     pub(super) fn memref(&mut self) -> Checked<(Vec<Option<i64>>, &'t str)> {
         self.expect("memref")?;
         self.expect("<")?;
@@ -242,7 +245,8 @@ impl<'t> Tokens<'t> {
                 Some(Token::Mark("?")) => dimensions.push(None),
                 Some(Token::Number(number)) => dimensions.push(Some(self.dimension(number)?)),
                 Some(Token::Word(mut word)) => {
-                    // The dimensions behind the first one, as in `x3x4xf64`, are one word with the type.
+                    // The dimensions behind the first one, as in `x3x4xf64`, are one word with the
+                    // type.
                     word = word.strip_prefix('x').unwrap_or(word);
                     while let Some((number, rest)) = word.split_once('x')
                         && number.starts_with(|it: char| it.is_ascii_digit())

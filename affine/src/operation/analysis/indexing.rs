@@ -16,8 +16,9 @@ type Checked<T> = Result<T, IndexingError>;
 /// One of the arrays that an instruction computes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value {
-    /// The calls that lead to its computation, outermost first, each as the positions of a computation and of an instruction in it:
-    /// what is computed in two calls of one computation are two values.
+    /// The calls that lead to its computation, outermost first, each as the positions of a
+    /// computation and of an instruction in it: what is computed in two calls of one computation
+    /// are two values.
     pub calls: Vec<(usize, usize)>,
     /// The position of its computation in the module.
     pub computation: usize,
@@ -53,18 +54,20 @@ impl Source {
         }
     }
 
-    /// Whether the value can be outside of `bounds`: then these cut the domain down, even where nothing else depends on it.
+    /// Whether the value can be outside of `bounds`: then these cut the domain down, even where
+    /// nothing else depends on it.
     fn can_leave(&self, bounds: Interval) -> bool {
         let is_inside = |it: Interval| it.low >= bounds.low && it.high <= bounds.high;
         !self.clamp.is_some_and(is_inside)
     }
 }
 
-/// A map from the indices of one array to those of another, whose runtime variables are read from arrays.
+/// A map from the indices of one array to those of another, whose runtime variables are read from
+/// arrays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Indexing {
-    /// The results are the indices, and behind them the places of the runtime variables, one variable's after the other's. What
-    /// is found out about the domain serves all of them.
+    /// The results are the indices, and behind them the places of the runtime variables, one
+    /// variable's after the other's. What is found out about the domain serves all of them.
     joint: IndexingMap,
     rank: usize,
     /// One for each runtime variable.
@@ -103,19 +106,20 @@ impl Indexing {
         }
     }
 
-    /// Whether every element that the map speaks of is accessed for sure, whatever the values of arrays are. If not, some may not
-    /// be; elements that it does not speak of never are.
+    /// Whether every element that the map speaks of is accessed for sure, whatever the values of
+    /// arrays are. If not, some may not be; elements that it does not speak of never are.
     pub fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// The map. A dimension variable is an index of the array that it maps from, a result one of the other.
+    /// The map. A dimension variable is an index of the array that it maps from, a result one of
+    /// the other.
     pub fn map(&self) -> IndexingMap {
         self.part(0, self.rank)
     }
 
-    /// The variables whose values are others where `variable` has another: itself, runtime variables that are read elsewhere then, and
-    /// what the domain ties to these.
+    /// The variables whose values are others where `variable` has another: itself, runtime
+    /// variables that are read elsewhere then, and what the domain ties to these.
     pub(super) fn varying_with(&self, variable: Variable) -> Vec<Variable> {
         let firsts = self.first_places();
         let runtimes = self.sources.iter().zip(&firsts).enumerate();
@@ -160,7 +164,8 @@ impl Indexing {
         self.joint.is_known_empty()
     }
 
-    /// Whether both say the same, but for how sure it is. A range counts from anywhere, and a dimension of one value is that value.
+    /// Whether both say the same, but for how sure it is. A range counts from anywhere, and a
+    /// dimension of one value is that value.
     pub(super) fn is_same_map(&self, other: &Self) -> bool {
         if self.rank != other.rank || self.sources.len() != other.sources.len() {
             return false;
@@ -265,7 +270,8 @@ impl Indexing {
         })
     }
 
-    /// The same map with the runtime variables traced to where their values come from: those that are known give way to their values.
+    /// The same map with the runtime variables traced to where their values come from: those that
+    /// are known give way to their values.
     pub(super) fn traced(
         self,
         trace: impl Fn(&Value, &[IndexExpr]) -> Checked<Traced>,
@@ -321,8 +327,8 @@ impl Indexing {
         })
     }
 
-    /// The same map in its simplest form: without range and runtime variables that nothing depends on, the others numbered as
-    /// they occur.
+    /// The same map in its simplest form: without range and runtime variables that nothing depends
+    /// on, the others numbered as they occur.
     pub(super) fn tidied(self) -> Checked<Self> {
         let joint = self.joint.simplified();
         if joint.is_known_empty() {
@@ -464,7 +470,8 @@ fn clamped(expr: &IndexExpr, bounds: Interval) -> IndexExpr {
 
 /// The known values, none of them in terms of another.
 fn independent(mut known: HashMap<usize, IndexExpr>) -> Checked<HashMap<usize, IndexExpr>> {
-    // What a value is read by is known before it is: there is no cycle, and each round removes one link of every chain.
+    // What a value is read by is known before it is: there is no cycle, and each round removes one
+    // link of every chain.
     for _ in 0..known.len() {
         let speaks_of_known = |expr: &IndexExpr| {
             let mut found = false;
@@ -498,7 +505,8 @@ fn replaced(variable: Variable, by: &HashMap<usize, IndexExpr>) -> IndexExpr {
     }
 }
 
-/// The map with other results and constraints, in which some runtime variables are replaced, so that nothing depends on them.
+/// The map with other results and constraints, in which some runtime variables are replaced, so
+/// that nothing depends on them.
 fn rebuilt(
     map: &IndexingMap,
     results: Vec<IndexExpr>,

@@ -24,8 +24,9 @@ pub struct PartMap {
     pub indexing: Indexing,
 }
 
-/// The maps between an operand and an output: none where no element depends on another, several where elements are read in several
-/// ways; `None` where it is not known how elements depend on each other.
+/// The maps between an operand and an output: none where no element depends on another, several
+/// where elements are read in several ways; `None` where it is not known how elements depend on
+/// each other.
 pub type KnownMaps = Option<Vec<PartMap>>;
 
 /// An operand, or a parameter of a computation.
@@ -37,7 +38,8 @@ pub struct Input {
     pub shape: Shape,
 }
 
-/// Which elements of its inputs the elements of an instruction, or of the root of a computation, are computed from.
+/// Which elements of its inputs the elements of an instruction, or of the root of a computation,
+/// are computed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementMaps {
     /// The name of the instruction.
@@ -74,8 +76,9 @@ impl<'m> Analysis<'m> {
         }
     }
 
-    /// What is meant by a module: the maps of the entry's root, of the operands that it has; or, when the entry is a computation
-    /// that is not marked `ENTRY`, as a fusion's is, those of its root through all its instructions to its parameters.
+    /// What is meant by a module: the maps of the entry's root, of the operands that it has; or,
+    /// when the entry is a computation that is not marked `ENTRY`, as a fusion's is, those of its
+    /// root through all its instructions to its parameters.
     ///
     /// # Errors
     /// The maps cannot be written in 64 bits, or there are too many.
@@ -92,7 +95,8 @@ impl<'m> Analysis<'m> {
         }
     }
 
-    /// The maps between an instruction and its operands. Those of a fusion go through its computation.
+    /// The maps between an instruction and its operands. Those of a fusion go through its
+    /// computation.
     ///
     /// # Errors
     /// The maps cannot be written in 64 bits, or there are too many.

@@ -1,4 +1,5 @@
-//! Which elements of the values of a computation its root is computed from: composition along all ways.
+//! Which elements of the values of a computation its root is computed from: composition along all
+//! ways.
 
 use super::indexing::{Indexing, Value};
 use super::trace::trace;
@@ -8,7 +9,8 @@ use crate::operation::error::{ModuleError, ModuleErrorKind};
 use crate::operation::module::{Action, Instruction, Module};
 use std::collections::HashMap;
 
-/// More different maps between two arrays than this are refused: their number can double from line to line.
+/// More different maps between two arrays than this are refused: their number can double from line
+/// to line.
 const MAX_MAPS: usize = 256;
 
 /// More compositions than this are not made for one text.
@@ -21,11 +23,12 @@ pub(super) enum Direction {
     InputToOutput,
 }
 
-/// The maps between two arrays, all different; `None` when it is not known how elements depend on each other.
+/// The maps between two arrays, all different; `None` when it is not known how elements depend on
+/// each other.
 pub(super) type Maps = Option<Vec<Indexing>>;
 
-/// For each array of the root, the maps to (or from) the arrays of the parameters: `reach[output][(parameter, part)]`. What is
-/// not listed is not read.
+/// For each array of the root, the maps to (or from) the arrays of the parameters:
+/// `reach[output][(parameter, part)]`. What is not listed is not read.
 pub(super) type Reach = Vec<HashMap<(usize, usize), Maps>>;
 
 /// The maps of a module as far as they have been asked for.
@@ -238,7 +241,8 @@ impl<'m> Reaches<'m> {
                 .unwrap_or(0),
             part: 0,
         });
-        // Only what is known is put in: the definitions of an instruction's own maps speak of its own operands.
+        // Only what is known is put in: the definitions of an instruction's own maps speak of its
+        // own operands.
         let module = self.module;
         let known = indexing.traced(|value, places| match trace(module, value, places)? {
             known @ super::indexing::Traced::Known(_) => Ok(known),
@@ -294,7 +298,8 @@ impl<'m> Reaches<'m> {
         Ok(edges)
     }
 
-    /// What a value of the callee is for the caller: an operand where it is a parameter, else what this call computes.
+    /// What a value of the callee is for the caller: an operand where it is a parameter, else what
+    /// this call computes.
     fn outside(
         &self,
         call: (usize, usize),

@@ -15,19 +15,23 @@ const MAX_POINTS: usize = 1 << 16;
 /// A box of evenly spaced positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tile {
-    /// Its first position along each dimension, in terms of the first position of the tile it is read for (the dimension variables,
-    /// multiples of that tile's sizes) and of the runtime variables.
+    /// Its first position along each dimension, in terms of the first position of the tile it is
+    /// read for (the dimension variables, multiples of that tile's sizes) and of the runtime
+    /// variables.
     pub offsets: Vec<IndexExpr>,
     /// How many positions it has along each dimension.
     pub sizes: Vec<i64>,
-    /// How far neighbouring positions are apart along each dimension; 1 where there is one position.
+    /// How far neighbouring positions are apart along each dimension; 1 where there is one
+    /// position.
     pub strides: Vec<i64>,
-    /// Whether all of it is read. If not, the map has a narrower domain than the array that is mapped from, and some is not.
+    /// Whether all of it is read. If not, the map has a narrower domain than the array that is
+    /// mapped from, and some is not.
     pub is_whole: bool,
 }
 
-/// The box that a tile with these sizes is taken to, of an array with these extents; `None` when it is not the same box for all
-/// tiles, or not a box. At the end of a dimension that the sizes do not divide it is cut off.
+/// The box that a tile with these sizes is taken to, of an array with these extents; `None` when it
+/// is not the same box for all tiles, or not a box. At the end of a dimension that the sizes do not
+/// divide it is cut off.
 ///
 /// # Errors
 /// A number leaves 64 bits.
@@ -116,8 +120,8 @@ impl<'m> Split<'m> {
         }
     }
 
-    /// How far the results are from those at the corner of the tile, by the number of the tile and, as the first ranges, the position in
-    /// it. Constraints are left out.
+    /// How far the results are from those at the corner of the tile, by the number of the tile and,
+    /// as the first ranges, the position in it. Constraints are left out.
     fn inside(&self) -> Checked<IndexingMap> {
         let (mut numbers, mut ranges) = (Vec::new(), Vec::new());
         let (mut indices, mut corners) = (Vec::new(), Vec::new());
@@ -202,7 +206,8 @@ impl Spaced {
     }
 }
 
-/// The values of each of `exprs` over the ranges of `map`, if together they are all combinations of evenly spaced numbers.
+/// The values of each of `exprs` over the ranges of `map`, if together they are all combinations of
+/// evenly spaced numbers.
 fn progressions(map: &IndexingMap, exprs: &[IndexExpr]) -> Checked<Option<Vec<Spaced>>> {
     let mut found = vec![None; exprs.len()];
     for group in groups(exprs) {

@@ -6,7 +6,8 @@ use crate::operation::module::{Action, Instruction, Module};
 
 type Checked<T> = Result<T, IndexingError>;
 
-/// Places are not followed further, nor when they become larger than this: each step can multiply their size.
+/// Places are not followed further, nor when they become larger than this: each step can multiply
+/// their size.
 const STEPS: usize = 64;
 const NODES: usize = 4096;
 

@@ -18,12 +18,14 @@ const MAX_POINTS: usize = 1 << 16;
 pub struct Coalescing {
     /// The results that are not the same for both.
     pub fastest: Vec<usize>,
-    /// How many elements the two that are read lie apart in memory, if that is always the same: 0 where both read the same.
+    /// How many elements the two that are read lie apart in memory, if that is always the same: 0
+    /// where both read the same.
     pub stride: Option<i64>,
 }
 
-/// The share of the elements of an input that is read for one output or another, from 0 to 1, where `maps` are the maps to it from all
-/// outputs. Elements that are perhaps read count as read. `None` when it depends on values, or is not found.
+/// The share of the elements of an input that is read for one output or another, from 0 to 1, where
+/// `maps` are the maps to it from all outputs. Elements that are perhaps read count as read. `None`
+/// when it depends on values, or is not found.
 ///
 /// # Errors
 /// A number leaves 64 bits.
@@ -78,7 +80,8 @@ fn read_elements<'p>(
     }
 }
 
-/// How many elements one map reads. Where runtime variables have one value each it is the same for all of their values.
+/// How many elements one map reads. Where runtime variables have one value each it is the same for
+/// all of their values.
 fn image_size(map: &PartMap) -> Checked<Option<i64>> {
     let sources = map.indexing.runtime();
     // Where a value can be out of bounds nothing may be read.
@@ -124,7 +127,8 @@ fn with_fixed_runtimes(map: &IndexingMap) -> Checked<IndexingMap> {
     )
 }
 
-/// Whether a runtime variable does more than shift: then the number of elements can depend on its value.
+/// Whether a runtime variable does more than shift: then the number of elements can depend on its
+/// value.
 fn moves_otherwise(result: &IndexExpr) -> bool {
     let shifts = |expr: &IndexExpr| expr.as_variable().is_some() || !mentions_runtime(expr);
     match result {
@@ -165,7 +169,8 @@ fn union_size(maps: &[&PartMap]) -> Checked<Option<i64>> {
     Ok(i64::try_from(read.len()).ok())
 }
 
-/// What is read for neighbours in memory, by maps from an array of shape `from` to one of shape `to`.
+/// What is read for neighbours in memory, by maps from an array of shape `from` to one of shape
+/// `to`.
 ///
 /// # Errors
 /// A number leaves 64 bits.
@@ -201,7 +206,8 @@ pub fn coalescing(indexing: &Indexing, from: &ArrayShape, to: &ArrayShape) -> Ch
     })
 }
 
-/// By how much `place` grows from one value of `variable` to the next, both in the domain, if that is always the same.
+/// By how much `place` grows from one value of `variable` to the next, both in the domain, if that
+/// is always the same.
 fn step(map: &IndexingMap, place: &IndexExpr, variable: Variable) -> Checked<Option<i64>> {
     let next = |expr: &IndexExpr| {
         expr.substitute(&|it| {

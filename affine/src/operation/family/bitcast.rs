@@ -1,4 +1,5 @@
-//! `bitcast`: the same bytes under another shape or layout. `bitcast-convert`: the same bits of each element as another type.
+//! `bitcast`: the same bytes under another shape or layout. `bitcast-convert`: the same bits of
+//! each element as another type.
 
 use super::reshape::same_count;
 use crate::operation::call::{Call, Checked, Described, Read};
@@ -29,7 +30,8 @@ pub(super) fn bitcast(call: &Call<'_, '_, '_>) -> Checked<Described> {
     Ok(Described::array(shape, vec![Read::new(0, relation)]))
 }
 
-/// With elements of another width the last dimension of the narrower side counts the parts of a wider element.
+/// With elements of another width the last dimension of the narrower side counts the parts of a
+/// wider element.
 pub(super) fn bitcast_convert(call: &Call<'_, '_, '_>) -> Checked<Described> {
     call.takes(1..=1, "one operand")?;
     let (input, output) = (call.array(0)?, call.stated_array()?);

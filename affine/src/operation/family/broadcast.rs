@@ -1,4 +1,5 @@
-//! `broadcast(x), dimensions={…}`: dimension `k` of the operand becomes the listed dimension of the result.
+//! `broadcast(x), dimensions={…}`: dimension `k` of the operand becomes the listed dimension of the
+//! result.
 
 use crate::operation::attributes::same_length;
 use crate::operation::call::{Call, Checked, Described, Read};

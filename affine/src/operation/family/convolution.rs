@@ -1,5 +1,6 @@
-//! `convolution(input, kernel), window={…}, dim_labels=b01f_01io->b01f`: products of the kernel with the part of the input under
-//! it, summed; features in groups (`feature_group_count`), or batches in groups (`batch_group_count`).
+//! `convolution(input, kernel), window={…}, dim_labels=b01f_01io->b01f`: products of the kernel
+//! with the part of the input under it, summed; features in groups (`feature_group_count`), or
+//! batches in groups (`batch_group_count`).
 
 use super::reduce_window::{moving, positions};
 use crate::operation::attributes::{Labels, WindowDimension};
@@ -7,7 +8,8 @@ use crate::operation::call::{Call, Checked, Described, Read};
 use crate::operation::error::{ModuleError, ModuleErrorKind};
 use crate::operation::relation::{Axis, Inner, Linear, Relation, Rule};
 
-/// The dimensions of one array: the two that have letters, and the spatial ones in the order of their numbers.
+/// The dimensions of one array: the two that have letters, and the spatial ones in the order of
+/// their numbers.
 struct Roles {
     first: usize,
     second: usize,

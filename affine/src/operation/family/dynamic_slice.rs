@@ -1,5 +1,5 @@
-//! `dynamic-slice` and `dynamic-update-slice`: a box whose corner is only known when the program runs. A corner from which the box
-//! would leave the array is moved until it does not.
+//! `dynamic-slice` and `dynamic-update-slice`: a box whose corner is only known when the program
+//! runs. A corner from which the box would leave the array is moved until it does not.
 
 use crate::indexing::Interval;
 use crate::operation::attributes::same_length;
@@ -56,7 +56,8 @@ pub(super) fn dynamic_update_slice(call: &Call<'_, '_, '_>) -> Checked<Described
     );
     relation.starts = starts(call, 2, &output, &update)?;
     let mut reads = vec![
-        // What is updated is not read; but which elements these are, only the running program knows.
+        // What is updated is not read; but which elements these are, only the running program
+        // knows.
         Read::new(0, Relation::identity(&output)).perhaps(),
         Read::new(1, relation),
     ];
@@ -64,7 +65,8 @@ pub(super) fn dynamic_update_slice(call: &Call<'_, '_, '_>) -> Checked<Described
     Ok(Described::array(call.same_elements(output, 0)?, reads))
 }
 
-/// A start for each dimension of `whole`, from the operands at `first` and behind it: single values, or one list of them.
+/// A start for each dimension of `whole`, from the operands at `first` and behind it: single
+/// values, or one list of them.
 fn starts(
     call: &Call<'_, '_, '_>,
     first: usize,

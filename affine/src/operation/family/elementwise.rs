@@ -75,8 +75,8 @@ pub(super) fn is_elementwise(opcode: &str) -> bool {
     names().any(|it| it == opcode)
 }
 
-/// Every operand has the extents of the result, but for the bounds of `clamp` and the condition of `select`, which can be
-/// single values.
+/// Every operand has the extents of the result, but for the bounds of `clamp` and the condition of
+/// `select`, which can be single values.
 pub(super) fn elementwise(call: &Call<'_, '_, '_>) -> Checked<Described> {
     let opcode = call.opcode;
     if UNARY.contains(&opcode) {

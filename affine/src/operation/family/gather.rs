@@ -1,5 +1,5 @@
-//! `gather(operand, indices)`: slices of the operand from corners that stand in the indices. A corner from which the slice would
-//! leave the operand is moved until it does not.
+//! `gather(operand, indices)`: slices of the operand from corners that stand in the indices. A
+//! corner from which the slice would leave the operand is moved until it does not.
 
 use crate::indexing::Interval;
 use crate::operation::attributes::{Attributes, different_dimensions, same_length};
@@ -7,7 +7,8 @@ use crate::operation::call::{Call, Checked, Described, Read};
 use crate::operation::error::ModuleErrorKind;
 use crate::operation::relation::{Linear, Place, Relation, Start};
 
-/// The dimensions of indices: one that counts the coordinates of a corner, if there is one; the others are those of a batch.
+/// The dimensions of indices: one that counts the coordinates of a corner, if there is one; the
+/// others are those of a batch.
 pub(super) struct Indices {
     pub(super) extents: Vec<i64>,
     vector: Option<usize>,
@@ -51,8 +52,8 @@ impl Indices {
             .collect()
     }
 
-    /// Refuses indices in the operand at `position` whose dimensions do not have the extents of those of `operand` that they are
-    /// counted together with.
+    /// Refuses indices in the operand at `position` whose dimensions do not have the extents of
+    /// those of `operand` that they are counted together with.
     pub(super) fn expect_batch_extents<'d>(
         &self,
         call: &Call<'_, '_, '_>,
@@ -70,7 +71,8 @@ impl Indices {
         Err(call.operand_misfit(position, expected))
     }
 
-    /// Where coordinate `coordinate` of the corner of a batch element stands, whose indices `batch` gives.
+    /// Where coordinate `coordinate` of the corner of a batch element stands, whose indices `batch`
+    /// gives.
     pub(super) fn place(&self, coordinate: usize, batch: impl Fn(usize) -> Place) -> Vec<Place> {
         let mut next = 0;
         let all = (0..self.extents.len()).map(|dimension| {
@@ -83,7 +85,8 @@ impl Indices {
         all.collect()
     }
 
-    /// The equations of the indices' dimensions: all coordinates by the range 0, the batch as `batch` says.
+    /// The equations of the indices' dimensions: all coordinates by the range 0, the batch as
+    /// `batch` says.
     fn axes(&self, batch: &[usize]) -> Vec<Linear> {
         let mut batch = batch.iter();
         let all = (0..self.extents.len()).map(|dimension| {
@@ -238,7 +241,8 @@ impl Gather {
         relation
     }
 
-    /// The dimension of the result that a dimension of the operand is counted along, beside the start.
+    /// The dimension of the result that a dimension of the operand is counted along, beside the
+    /// start.
     fn along(&self, dimension: usize) -> Option<usize> {
         let kept = self.kept.iter().find(|(ours, _)| *ours == dimension);
         if let Some((_, theirs)) = kept {

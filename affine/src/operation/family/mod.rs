@@ -1,4 +1,5 @@
-//! What the operations do, one file for each family: which operands they take, what shape comes out, what is read.
+//! What the operations do, one file for each family: which operands they take, what shape comes
+//! out, what is read.
 
 mod bitcast;
 mod broadcast;

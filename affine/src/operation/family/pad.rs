@@ -1,4 +1,5 @@
-//! `pad(x, value), padding=low_high_interior…`: `value` around and between the elements; negative padding cuts off.
+//! `pad(x, value), padding=low_high_interior…`: `value` around and between the elements; negative
+//! padding cuts off.
 
 use crate::operation::attributes::Padding;
 use crate::operation::call::{Call, Checked, Described, Read};

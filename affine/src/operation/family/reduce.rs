@@ -1,11 +1,12 @@
-//! `reduce(a, …, initial_a, …), dimensions={…}`: the elements along the dimensions, combined with the initial value. With
-//! several operands each result is computed from all of them.
+//! `reduce(a, …, initial_a, …), dimensions={…}`: the elements along the dimensions, combined with
+//! the initial value. With several operands each result is computed from all of them.
 
 use crate::operation::call::{Call, Checked, Described, Read};
 use crate::operation::error::ModuleErrorKind;
 use crate::operation::relation::{Linear, Relation};
 
-/// Each of the results is computed from each of the operands: what that takes grows with the square.
+/// Each of the results is computed from each of the operands: what that takes grows with the
+/// square.
 pub(super) const MAX_OPERANDS: usize = 256;
 
 pub(super) fn reduce(call: &Call<'_, '_, '_>) -> Checked<Described> {
@@ -33,7 +34,8 @@ pub(super) fn reduce(call: &Call<'_, '_, '_>) -> Checked<Described> {
     variadic(call, count, &relation)
 }
 
-/// How many operands are reduced: half of them, all with the extents of the first. The others are single values.
+/// How many operands are reduced: half of them, all with the extents of the first. The others are
+/// single values.
 pub(super) fn inputs_and_initials(call: &Call<'_, '_, '_>) -> Checked<usize> {
     call.takes(2.., "an initial value for each operand")?;
     few_operands(call, 2 * MAX_OPERANDS)?;

@@ -1,4 +1,5 @@
-//! `reduce-window(x, initial), window={…}`: the elements in a window that moves over the operand, combined.
+//! `reduce-window(x, initial), window={…}`: the elements in a window that moves over the operand,
+//! combined.
 
 use super::reduce::{inputs_and_initials, variadic};
 use crate::Span;

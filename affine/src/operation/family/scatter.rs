@@ -1,5 +1,5 @@
-//! `scatter(operand, …, indices, updates, …)`: slices that are combined into the operand at corners that stand in the indices. A
-//! slice that would leave the operand is left out.
+//! `scatter(operand, …, indices, updates, …)`: slices that are combined into the operand at corners
+//! that stand in the indices. A slice that would leave the operand is left out.
 
 use super::gather::Indices;
 use super::reduce::{MAX_OPERANDS, few_operands};
@@ -15,11 +15,13 @@ struct Scatter {
     indices: Indices,
     /// The dimensions of the operand that coordinates count along.
     started: Vec<usize>,
-    /// The dimensions of the updates that are those of a slice, and the operand's that they lie along.
+    /// The dimensions of the updates that are those of a slice, and the operand's that they lie
+    /// along.
     window: Vec<(usize, usize)>,
     /// The other dimensions of the updates.
     batch: Vec<usize>,
-    /// The dimensions of the operand along which a slice has one position, without a dimension of its own.
+    /// The dimensions of the operand along which a slice has one position, without a dimension of
+    /// its own.
     inserted: Vec<usize>,
     /// Dimensions of the operand that are counted together with one of the batch, by its position.
     batching: Vec<(usize, usize)>,
@@ -174,7 +176,8 @@ impl Scatter {
 /// A dimension of the operand, and the dimension of the batch that it is counted together with.
 type Batching = Vec<(usize, usize)>;
 
-/// The dimensions of the operand that slices do not have: those along which they have one position, and those of the batch.
+/// The dimensions of the operand that slices do not have: those along which they have one position,
+/// and those of the batch.
 fn dropped(
     call: &Call<'_, '_, '_>,
     operand: &[i64],

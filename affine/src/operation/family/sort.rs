@@ -1,4 +1,5 @@
-//! `sort(keys, values, …), dimensions={k}` and `topk(x), k=5`: each result can come from any position along the dimension.
+//! `sort(keys, values, …), dimensions={k}` and `topk(x), k=5`: each result can come from any
+//! position along the dimension.
 
 use crate::operation::call::{Call, Checked, Described, Read};
 use crate::operation::error::ModuleErrorKind;
@@ -34,7 +35,8 @@ pub(super) fn sort(call: &Call<'_, '_, '_>) -> Checked<Described> {
     Ok(Described::arrays(shapes, reads))
 }
 
-/// The greatest or least elements along the last dimension, and their positions there: these depend on the elements as well.
+/// The greatest or least elements along the last dimension, and their positions there: these depend
+/// on the elements as well.
 pub(super) fn topk(call: &Call<'_, '_, '_>) -> Checked<Described> {
     call.takes(1..=1, "one operand")?;
     let array = call.array(0)?;

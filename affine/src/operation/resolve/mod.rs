@@ -105,7 +105,8 @@ struct Resolver<'t> {
     errors: Vec<ModuleError>,
 }
 
-/// A place where something is wrong that has been recorded, or that follows from something recorded.
+/// A place where something is wrong that has been recorded, or that follows from something
+/// recorded.
 struct Recorded;
 
 type Checked<T> = Result<T, Recorded>;

@@ -80,8 +80,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether 64 bits count the elements, those along empty dimensions as if there were one: what is cut out of an array or put
-/// around it has some of its dimensions alone.
+/// Whether 64 bits count the elements, those along empty dimensions as if there were one: what is
+/// cut out of an array or put around it has some of its dimensions alone.
 pub(super) fn is_countable(extents: &[i64]) -> bool {
     let counted = extents.iter().filter(|it| **it > 0);
     let count = counted.copied().try_fold(1_i64, i64::checked_mul);

@@ -1,4 +1,5 @@
-//! Every example of the indexing analysis seeds, with the seed's answers. Where an answer is not right, enumeration shows why.
+//! Every example of the indexing analysis seeds, with the seed's answers. Where an answer is not
+//! right, enumeration shows why.
 
 use super::{Pairs, module, pairs, points, root, texts};
 use crate::indexing::{Interval, parse_map};
@@ -55,8 +56,8 @@ fn seed_broadcast() {
     );
 }
 
-/// The first example of both seeds has the bounds `[0, 10]`, `[0, 20]` and `[0, 30]`: read as inclusive, as everywhere else, they
-/// leave both arrays.
+/// The first example of both seeds has the bounds `[0, 10]`, `[0, 20]` and `[0, 30]`: read as
+/// inclusive, as everywhere else, they leave both arrays.
 #[test]
 fn seed_first_example_has_bounds_one_too_high() {
     let seed =
@@ -125,8 +126,8 @@ fn seed_dynamic_slice() {
     );
 }
 
-/// The seed says in words that the offset is at most `tensor_size - slice_size - 1`, and has 226 = 258 - 32 in its example: the last
-/// slice that stays inside begins there.
+/// The seed says in words that the offset is at most `tensor_size - slice_size - 1`, and has 226 =
+/// 258 - 32 in its example: the last slice that stays inside begins there.
 #[test]
 fn seed_dynamic_slice_reaches_the_last_element() {
     let maps = root(DYNAMIC_SLICE);
@@ -170,7 +171,8 @@ fn seed_dynamic_update_slice() {
     assert_eq!(read_from, [2, 3]);
 }
 
-/// The seed's map of the update has no constraints: most of the elements that it speaks of are none of the update.
+/// The seed's map of the update has no constraints: most of the elements that it speaks of are none
+/// of the update.
 #[test]
 fn seed_dynamic_update_slice_leaves_the_update() {
     let seed = "(d0, d1){rt0, rt1} -> (d0 - rt0, d1 - rt1), domain: d0 in [0, 19], d1 in [0, 29], rt0 in [0, 15], rt1 in [0, 20]";
@@ -287,7 +289,8 @@ reduce = (f32[10], s32[10]) reduce(p0, p1, p0_init, p1_init),
     }
 }
 
-/// The older seed has the reduced dimension as `s0 in [0, 9]`, which is the one that is kept: it misses most of the input.
+/// The older seed has the reduced dimension as `s0 in [0, 9]`, which is the one that is kept: it
+/// misses most of the input.
 #[test]
 fn seed_reduce_of_the_older_seed_misses_most_of_the_input() {
     let older = pairs_of("(d0)[s0] -> (s0, d0), domain: d0 in [0, 9], s0 in [0, 9]");
@@ -310,7 +313,8 @@ slice = f32[5, 3, 25] slice(f32[10, 20, 50] p0),
     );
 }
 
-/// The older seed maps the input by `(d0, d1 / 7, d2 / 2)` without the starts: the first element of the slice would go to its sixth.
+/// The older seed maps the input by `(d0, d1 / 7, d2 / 2)` without the starts: the first element of
+/// the slice would go to its sixth.
 #[test]
 fn seed_slice_of_the_older_seed_forgets_the_start() {
     let older = parse_map(

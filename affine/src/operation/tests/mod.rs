@@ -1,4 +1,5 @@
-//! The maps against the seeds' answers and against a reference that carries along which elements each element comes from.
+//! The maps against the seeds' answers and against a reference that carries along which elements
+//! each element comes from.
 
 mod golden;
 mod operations;

@@ -1,4 +1,5 @@
-//! Operations and texts that the random computations do not make, and places where other implementations are known to be wrong.
+//! Operations and texts that the random computations do not make, and places where other
+//! implementations are known to be wrong.
 
 use super::{Pairs, indices, module, pairs, root, texts};
 use crate::indexing::{IndexExpr, Variable, VariableKind};
@@ -283,7 +284,8 @@ fn starts_of_an_update_stay_with_their_dimensions() {
     assert_eq!(highest, [7, 8, 9]);
 }
 
-/// Where there is no padding its value is never read; where there may be, every element is said to read it perhaps.
+/// Where there is no padding its value is never read; where there may be, every element is said to
+/// read it perhaps.
 #[test]
 fn the_value_of_padding_is_read_where_there_is_some() {
     let head = "x = f32[4] parameter(0)\nv = f32[] parameter(1)\nROOT p = ";

@@ -533,7 +533,8 @@ pub(super) fn names(values: &[usize]) -> String {
     values.iter().map(|it| format!(", v{it}")).collect()
 }
 
-/// A text in which the lines are a computation whose last line is its value; with `is_called` a fusion of it.
+/// A text in which the lines are a computation whose last line is its value; with `is_called` a
+/// fusion of it.
 pub(super) fn text(program: &Program, is_called: bool) -> String {
     let mut lines = program.lines.clone();
     if let Some(last) = lines.last_mut() {

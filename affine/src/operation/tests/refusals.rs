@@ -359,7 +359,8 @@ fn extreme_numbers_are_read_or_refused() {
             rest = behind;
         }
         changed += rest;
-        // The shape of a result that follows from the operands can be left out: then other numbers fit more often.
+        // The shape of a result that follows from the operands can be left out: then other numbers
+        // fit more often.
         for text in [
             changed.clone(),
             changed.replace("ROOT v", "w = s32[7] iota(), iota_dimension=0\n ROOT v"),

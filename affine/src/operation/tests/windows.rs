@@ -188,7 +188,8 @@ impl Program {
         self.push(&text, tensor);
     }
 
-    /// Indices of `count` coordinates with a batch of some rank, and the dimension of the coordinates.
+    /// Indices of `count` coordinates with a batch of some rank, and the dimension of the
+    /// coordinates.
     fn indices_array(&mut self, count: usize) -> (usize, usize, Vec<i64>) {
         let rank = self.random.below(2);
         let batch = self.random.extents(rank);

@@ -27,7 +27,8 @@ pub(super) fn items(source: &str) -> Result<Vec<Item<'_>>, ModuleError> {
     parsed.map_err(|rejected| rejection(source, rejected))
 }
 
-/// The tokens, unless one of them is none or brackets are nested so deep that whoever walks them later could not.
+/// The tokens, unless one of them is none or brackets are nested so deep that whoever walks them
+/// later could not.
 fn tokens(source: &str) -> Result<Vec<Spanned<'_>>, ModuleError> {
     if u32::try_from(source.len()).is_err() {
         return Err(ModuleErrorKind::TooLong.at(Span::default()));
@@ -68,7 +69,8 @@ fn tokens(source: &str) -> Result<Vec<Spanned<'_>>, ModuleError> {
     Ok(tokens)
 }
 
-/// A body and a layout can both stand behind a shape. What follows the brace tells them apart, before the parser has to.
+/// A body and a layout can both stand behind a shape. What follows the brace tells them apart,
+/// before the parser has to.
 fn mark_layout(tokens: &mut [Spanned<'_>], next: Token<'_>) {
     let is_inside_layout = match next {
         Token::Word(word) => word.starts_with(|it: char| it.is_ascii_digit() || it == '-'),

@@ -1,8 +1,8 @@
 use logos::Logos;
 use std::fmt;
 
-/// A token of an HLO-like text. Names, numbers and the texts between them (`1_4_0x8_8_0`, `b01f_01io`) are one kind: what
-/// a word has to be depends on where it stands.
+/// A token of an HLO-like text. Names, numbers and the texts between them (`1_4_0x8_8_0`,
+/// `b01f_01io`) are one kind: what a word has to be depends on where it stands.
 #[derive(Logos, Clone, Copy, Debug, PartialEq)]
 #[logos(skip r"[ \t\r\n]+")]
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
@@ -32,7 +32,8 @@ pub(super) enum Token<'a> {
     CloseBracket,
     #[token("{")]
     OpenBrace,
-    /// The brace that begins a layout: behind the extents of a shape, with a number, a colon or nothing inside.
+    /// The brace that begins a layout: behind the extents of a shape, with a number, a colon or
+    /// nothing inside.
     OpenLayout,
     #[token("}")]
     CloseBrace,
@@ -50,7 +51,8 @@ pub(super) enum Token<'a> {
     Other(&'a str),
 }
 
-/// What the tables behind the head of a module are called: they say where in other files its instructions come from.
+/// What the tables behind the head of a module are called: they say where in other files its
+/// instructions come from.
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
 
 impl Token<'_> {

@@ -1,7 +1,9 @@
-//! The text of sets and relations, in the style of isl: `[N] -> { [i, j] : 0 <= i < N and exists e : i = 2 e }`.
+//! The text of sets and relations, in the style of isl:
+//! `[N] -> { [i, j] : 0 <= i < N and exists e : i = 2 e }`.
 //!
-//! Parameters stand in front, the parts of a union behind each other with `;` between them. Printing (`Display`) and [`parse_set`] keep
-//! the points of a set; `mod`, `floordiv` and `ceildiv` by positive constants are read.
+//! Parameters stand in front, the parts of a union behind each other with `;` between them.
+//! Printing (`Display`) and [`parse_set`] keep the points of a set; `mod`, `floordiv` and `ceildiv`
+//! by positive constants are read.
 
 mod error;
 mod parse;

@@ -19,8 +19,8 @@ impl<'a> Resolver<'a, '_> {
         None
     }
 
-    /// The expression and its type. `hint` is the type of its literals where nothing in the expression says otherwise; without
-    /// it they are `i64` or `f64`.
+    /// The expression and its type. `hint` is the type of its literals where nothing in the
+    /// expression says otherwise; without it they are `i64` or `f64`.
     pub(super) fn expr(&mut self, tree: &Tree<'a>, hint: Option<Type>) -> Option<Typed> {
         match &tree.kind {
             TreeKind::Literal(literal) => self.literal(*literal, hint, tree.span),
@@ -224,7 +224,8 @@ impl<'a> Resolver<'a, '_> {
         Some((left, right, left_type))
     }
 
-    /// The type that the expression shows without a hint, `None` when it is made of literals or is wrong.
+    /// The type that the expression shows without a hint, `None` when it is made of literals or is
+    /// wrong.
     fn shown_type(&self, tree: &Tree<'a>) -> Option<Type> {
         match &tree.kind {
             TreeKind::Literal(_)
@@ -288,7 +289,8 @@ impl<'a> Resolver<'a, '_> {
         })
     }
 
-    /// One subscript, or those that `delinearize_index` gives without a number; `None` for each that was reported.
+    /// One subscript, or those that `delinearize_index` gives without a number; `None` for each
+    /// that was reported.
     fn subscripts(&mut self, tree: &Tree<'a>) -> Vec<Option<Subscript>> {
         let TreeKind::DelinearizeIndex(linear, basis, None) = &tree.ungrouped().kind else {
             return vec![self.subscript(tree)];
@@ -326,7 +328,8 @@ impl<'a> Resolver<'a, '_> {
         Some(Subscript::Computed(expr))
     }
 
-    /// What a conversion to the type that it has anyway marks as computed: `i64(i + 1)` wraps where `i + 1` does not.
+    /// What a conversion to the type that it has anyway marks as computed: `i64(i + 1)` wraps where
+    /// `i + 1` does not.
     fn marked<'t>(&self, tree: &'t Tree<'a>) -> Option<(&'t Tree<'a>, Type)> {
         let TreeKind::Cast(ty, inner) = &tree.ungrouped().kind else {
             return None;
@@ -360,7 +363,8 @@ fn literal_type(tree: &Tree<'_>) -> Option<Type> {
     }
 }
 
-/// Whether the literal can be a constant of that type at all: an integer of any type of number, a float of floats.
+/// Whether the literal can be a constant of that type at all: an integer of any type of number, a
+/// float of floats.
 fn suits(literal: Literal<'_>, ty: Type) -> bool {
     match literal.kind {
         LiteralKind::Integer => ty != Type::Bool,

@@ -55,7 +55,8 @@ pub(super) fn kernels(items: &[tree::Item<'_>]) -> Result<Vec<Kernel>, Vec<Parse
     }
 }
 
-/// Builds one kernel. What cannot be resolved is reported and left out, and resolving goes on behind it.
+/// Builds one kernel. What cannot be resolved is reported and left out, and resolving goes on
+/// behind it.
 struct Resolver<'a, 'd> {
     kernel: Kernel,
     /// The combiners that are declared in front of the kernel.
@@ -337,7 +338,8 @@ impl<'a, 'd> Resolver<'a, 'd> {
         let places: Vec<_> = places.iter().map(|place| self.place(place)).collect();
         let types = places.iter().map(|place| place.as_ref().map(|it| it.1));
         let combiner = self.combiner(combiner, types.collect());
-        // Where there are more of the one than of the other, which the verifier tells, the rest has no type to take.
+        // Where there are more of the one than of the other, which the verifier tells, the rest has
+        // no type to take.
         let mut rest = places.into_iter();
         let (mut found, mut incoming) = (Vec::new(), Vec::new());
         for value in values {
@@ -439,7 +441,8 @@ impl<'a, 'd> Resolver<'a, 'd> {
         }
     }
 
-    /// The combiner, if it exists and is defined on `types`. That they are as many as it has parts is for the verifier to say.
+    /// The combiner, if it exists and is defined on `types`. That they are as many as it has parts
+    /// is for the verifier to say.
     fn combiner(
         &mut self,
         written: tree::Combiner<'a>,

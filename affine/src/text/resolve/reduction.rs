@@ -5,7 +5,8 @@ use crate::text::tree::{Name, Reduction, Tree};
 use crate::{Combiner, Declared, Expr, Operand, Scalar, ScalarId, Type, Value};
 
 impl<'a> Resolver<'a, '_> {
-    /// The combiner that a declaration declares. Its operands are read as parameters, so that its body is an expression like any other.
+    /// The combiner that a declaration declares. Its operands are read as parameters, so that its
+    /// body is an expression like any other.
     pub(super) fn declared_combiner(&mut self, tree: &Reduction<'a>) -> Option<Combiner> {
         let held = self.operand(tree.held, tree.ty);
         let incoming = self.operand(tree.incoming, tree.ty);

@@ -34,7 +34,8 @@ impl Viewed {
 }
 
 impl<'a> Resolver<'a, '_> {
-    /// Declares the view even when it is wrong, where there is something that it could be of: one error is enough.
+    /// Declares the view even when it is wrong, where there is something that it could be of: one
+    /// error is enough.
     pub(super) fn view(&mut self, name: Name<'a>, of: &ViewOf<'a>) {
         let base = match of {
             ViewOf::Collapse { base, .. } | ViewOf::Slice { base, .. } => *base,
@@ -134,7 +135,8 @@ impl<'a> Resolver<'a, '_> {
         })
     }
 
-    /// What the text can show again: an array parameter of which nothing but dimensions is collapsed.
+    /// What the text can show again: an array parameter of which nothing but dimensions is
+    /// collapsed.
     fn keep(&mut self, name: Name<'a>, viewed: &Viewed) {
         let is_parameter = self.kernel.array_params().any(|it| it == viewed.array);
         if let [Step::Collapse { dimensions, .. }] = viewed.steps.as_slice()

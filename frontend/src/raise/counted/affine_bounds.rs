@@ -144,7 +144,8 @@ impl Raising<'_> {
         })
     }
 
-    /// What the parts of the condition say when all induction variables are put in as functions of the iterator.
+    /// What the parts of the condition say when all induction variables are put in as functions of
+    /// the iterator.
     fn tests(
         &mut self,
         functions: &[(&Induction, Option<AffineExpr>)],
@@ -235,8 +236,8 @@ impl Raising<'_> {
         Some((bound, needed))
     }
 
-    /// By how much `rest - falls * iter` falls in a step, what it starts from, and what has to hold for it to fall. One that
-    /// must meet zero may approach it from below: it is mirrored then.
+    /// By how much `rest - falls * iter` falls in a step, what it starts from, and what has to hold
+    /// for it to fall. One that must meet zero may approach it from below: it is mirrored then.
     fn approach(
         &self,
         falls: AffineExpr,
@@ -259,7 +260,8 @@ impl Raising<'_> {
         Some((falls, rest, requirements?))
     }
 
-    /// The requirements for `rest - speed * iter` to become zero exactly, and not before the first turn.
+    /// The requirements for `rest - speed * iter` to become zero exactly, and not before the first
+    /// turn.
     fn meets(
         &self,
         speed: &AffineExpr,
@@ -278,7 +280,8 @@ impl Raising<'_> {
         Some(requirements)
     }
 
-    /// What the provisos need while the iterator goes from `lower` to one step beyond the bounds, if the loop is not empty.
+    /// What the provisos need while the iterator goes from `lower` to one step beyond the bounds,
+    /// if the loop is not empty.
     fn up_to_one_step_beyond(
         &mut self,
         iter: IterId,
@@ -354,7 +357,8 @@ fn at_start(
     Some(at_start)
 }
 
-/// The first value of `variable`, or those whose greatest it is, if nothing else is computed from it.
+/// The first value of `variable`, or those whose greatest it is, if nothing else is computed from
+/// it.
 fn firsts(variable: &Induction, inductions: usize) -> Option<Vec<Affine>> {
     match variable.first.affine() {
         Some(first) => Some(vec![first]),

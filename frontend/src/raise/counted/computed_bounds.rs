@@ -66,7 +66,8 @@ fn within_types(
     })
 }
 
-/// How far beyond the bound the loop ends: by the condition `variable op bound`, when it starts and is bounded within these ranges.
+/// How far beyond the bound the loop ends: by the condition `variable op bound`, when it starts and
+/// is bounded within these ranges.
 fn reaches(op: CompareOp, step: i64, first: Interval, limit: Interval) -> Result<i64, Uncounted> {
     let up = step > 0;
     match op {
@@ -81,7 +82,8 @@ fn reaches(op: CompareOp, step: i64, first: Interval, limit: Interval) -> Result
     }
 }
 
-/// Where the loop ends: the first value of the variable that the condition refuses is there or beyond.
+/// Where the loop ends: the first value of the variable that the condition refuses is there or
+/// beyond.
 struct End {
     /// An `i64`.
     expr: Expr,
@@ -113,7 +115,8 @@ struct Course<'i> {
 }
 
 impl Course<'_> {
-    /// Whether all values up to one step beyond the end fit the types that the condition sees them in.
+    /// Whether all values up to one step beyond the end fit the types that the condition sees them
+    /// in.
     fn fits(&self, through: &[Type]) -> bool {
         let Self { first, end, .. } = *self;
         let towards = i128::from(self.step);

@@ -1,9 +1,10 @@
 //! Loops of which only the number of turns is known.
 //!
-//! A variable that goes by one meets every value of its type before it meets one again, so how often `variable op bound` holds
-//! follows from where both start, whatever wraps: for `!=` it is the distance on the circle of the type, for `<` the distance if
-//! the variable starts below, for `<=` one more, unless the bound is the last value of the type: then the loop does not end. A loop
-//! of `2^63` turns or more is not told from one that does not end: nobody sees either through.
+//! A variable that goes by one meets every value of its type before it meets one again, so how
+//! often `variable op bound` holds follows from where both start, whatever wraps: for `!=` it is
+//! the distance on the circle of the type, for `<` the distance if the variable starts below, for
+//! `<=` one more, unless the bound is the last value of the type: then the loop does not end. A
+//! loop of `2^63` turns or more is not told from one that does not end: nobody sees either through.
 
 use super::computed_bounds::Comparison;
 use super::{Bounds, Counted, Induction};
@@ -191,7 +192,8 @@ fn converted(expr: Expr, from: Type, to: Type) -> Expr {
     }
 }
 
-/// More turns than anybody sees the end of, and one less than the greatest `i64`, so that one more is one.
+/// More turns than anybody sees the end of, and one less than the greatest `i64`, so that one more
+/// is one.
 fn endless() -> Expr {
     Expr::i64(i64::MAX - 1)
 }

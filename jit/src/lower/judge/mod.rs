@@ -1,9 +1,10 @@
-//! The judge of a kernel in an object: what a call's sizes are fit for, found out by generated code, since nobody has the kernel
-//! when the object runs.
+//! The judge of a kernel in an object: what a call's sizes are fit for, found out by generated
+//! code, since nobody has the kernel when the object runs.
 //!
-//! Every affine expression has a range that is computed along with it, from those of the iterators in it. Where all ranges stay in
-//! their arrays and no number on the way leaves 64 bits, no subscript can be out of range. Ranges are those of interval arithmetic, so
-//! a difference of iterators may look larger than it is: the code that checks all subscripts then runs.
+//! Every affine expression has a range that is computed along with it, from those of the iterators
+//! in it. Where all ranges stay in their arrays and no number on the way leaves 64 bits, no
+//! subscript can be out of range. Ranges are those of interval arithmetic, so a difference of
+//! iterators may look larger than it is: the code that checks all subscripts then runs.
 
 mod ranges;
 
@@ -25,7 +26,8 @@ use strew_affine::{
 use strew_runtime::abi::{Call, Slot};
 use strew_runtime::object::Verdict;
 
-/// Lowers the judge of a kernel: an [`EntryFn`](strew_runtime::abi::EntryFn) that returns a [`Verdict`].
+/// Lowers the judge of a kernel: an [`EntryFn`](strew_runtime::abi::EntryFn) that returns a
+/// [`Verdict`].
 pub(crate) fn lower_judge(
     request: &Request<'_>,
     module: &mut dyn Module,
@@ -44,7 +46,8 @@ pub(crate) fn lower_judge(
     program.finish(id)
 }
 
-/// A range, and whether it is wrong since a number on the way left 64 bits or a divisor was not positive.
+/// A range, and whether it is wrong since a number on the way left 64 bits or a divisor was not
+/// positive.
 #[derive(Clone, Copy)]
 struct Judged {
     range: Range,
@@ -191,7 +194,8 @@ impl Judge<'_, '_, '_> {
         product
     }
 
-    /// Looks at what is computed, and whether subscripts are in range, as far as that follows from the sizes.
+    /// Looks at what is computed, and whether subscripts are in range, as far as that follows from
+    /// the sizes.
     fn subscripts(&mut self) {
         let kernel = self.function.program.kernel;
         for_each_affine(kernel, &mut |expr, loops| {
@@ -339,7 +343,8 @@ mod tests {
     use strew_affine::{text, verify::verify};
     use strew_runtime::abi::{EntryFn, Work};
 
-    /// The verdict on the sizes `n` and `m`, and the lengths of the arrays `x` and `y`, for a kernel with `body`.
+    /// The verdict on the sizes `n` and `m`, and the lengths of the arrays `x` and `y`, for a
+    /// kernel with `body`.
     fn verdict(head: &str, body: &str, sizes: [i64; 2]) -> (u32, [u64; 2]) {
         let source = format!("kernel @k(n: i64, m: u64, {head} {{ {body} }}");
         let kernel = text::parse(&source).expect("a kernel").remove(0);
@@ -363,7 +368,8 @@ mod tests {
         slots[1].bits_or_address = sizes[1].cast_unsigned();
         let work = Work::default();
         let mut call = Call::alone(slots.as_mut_ptr(), &raw const work);
-        // SAFETY: the address is that of a function with the signature of an `EntryFn`, which touches the call and the slots alone.
+        // SAFETY: the address is that of a function with the signature of an `EntryFn`, which
+        // touches the call and the slots alone.
         let found = unsafe {
             let judge = std::mem::transmute::<*const u8, EntryFn>(loaded.address);
             judge(&raw mut call)

@@ -102,7 +102,8 @@ impl Judge<'_, '_, '_> {
         }
     }
 
-    /// A divisor, which follows from the parameters alone; one that is not positive is wrong, and does not trap.
+    /// A divisor, which follows from the parameters alone; one that is not positive is wrong, and
+    /// does not trap.
     fn divisor(&mut self, expr: &AffineExpr) -> Value {
         let divisor = self.range(expr).low;
         let is_none = self.compare_number(IntCC::SignedLessThanOrEqual, divisor, 0);

@@ -1,7 +1,8 @@
 //! Elements that stay in vectors while the loop around the one in lanes runs.
 //!
-//! All turns over `k` of `y[i, j] reduce(add) v[k] * x[col[k], j]` update the row `y[i]`. Where its columns are few and known, each vector of it is a
-//! variable from the first turn on, and memory gets it behind the last.
+//! All turns over `k` of `y[i, j] reduce(add) v[k] * x[col[k], j]` update the row `y[i]`. Where its
+//! columns are few and known, each vector of it is a variable from the first turn on, and memory
+//! gets it behind the last.
 
 use super::held::may_meet;
 use super::vectors::Vectors;
@@ -22,7 +23,8 @@ use strew_affine::{Access, AffineFor, Bound, Node, Subscript};
 /// So many vectors leave registers for what updates them.
 const MOST_VECTORS: usize = 10;
 
-/// In so many turns, with all that they do known, the code generator does as well: products of 8 by 8 took 1.1 times as long.
+/// In so many turns, with all that they do known, the code generator does as well: products of 8 by
+/// 8 took 1.1 times as long.
 const FEW_TURNS: i64 = 4;
 
 /// A row in vectors.
@@ -48,13 +50,15 @@ impl Across<'_> {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Has rows in vectors that all turns of `counted`, of which there is one at least, update. Returns how many.
+    /// Has rows in vectors that all turns of `counted`, of which there is one at least, update.
+    /// Returns how many.
     pub(in crate::lower) fn hold_across(&mut self, counted: &Counted<'k>) -> usize {
         let are_few = self.known_turns(counted).is_some_and(|it| it <= FEW_TURNS);
         let Some((inner, turns)) = only_loop(counted.body).filter(|_| !are_few) else {
             return 0;
         };
-        // Whoever makes some columns or some rows alone, or looks before it makes any, has other bounds.
+        // Whoever makes some columns or some rows alone, or looks before it makes any, has other
+        // bounds.
         let has_other_bounds = self.columns.are_some() || self.rows.owner.is_some();
         if has_other_bounds || !self.checked.is_empty() || !self.pages.is_empty() {
             return 0;
@@ -109,7 +113,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// The rows that all turns of `counted` update in the loop `inner`, if they update nothing else.
+    /// The rows that all turns of `counted` update in the loop `inner`, if they update nothing
+    /// else.
     fn rows_of_all_turns(
         &mut self,
         counted: &Counted<'k>,
@@ -136,8 +141,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         held.collect()
     }
 
-    /// How many vectors `turns` elements of all `rows` fill; `None` where something is left over, or may be, since there are narrower ones in
-    /// `inner`.
+    /// How many vectors `turns` elements of all `rows` fill; `None` where something is left over,
+    /// or may be, since there are narrower ones in `inner`.
     fn vectors_of(
         &self,
         (rows, inner): (&[&Access], &AffineFor),
@@ -193,8 +198,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 }
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
-    /// The variables that have the elements of `access` in this turn, if the loop around has them in some: groups of known turns make up that
-    /// loop, or it would not.
+    /// The variables that have the elements of `access` in this turn, if the loop around has them
+    /// in some: groups of known turns make up that loop, or it would not.
     pub(super) fn across(&mut self, access: &Access) -> Option<Vec<Variable>> {
         let iter = self.function.iter(self.iter);
         let mut rows = self.function.across.iter();
@@ -213,7 +218,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     }
 }
 
-/// The loop in lanes that `body` is, beside scalars that it declares, and its turns, if these are known.
+/// The loop in lanes that `body` is, beside scalars that it declares, and its turns, if these are
+/// known.
 fn only_loop(body: &[Node]) -> Option<(&AffineFor, Range<i64>)> {
     let end = |it: &Bound| it.as_single()?.as_constant();
     let mut found = None;
@@ -243,7 +249,8 @@ fn written(body: &[Node]) -> Vec<&Access> {
     found
 }
 
-/// Whether `access` goes along with `inner` by its last subscript, and is the same in all turns of the loop around, which changes what is `inside`.
+/// Whether `access` goes along with `inner` by its last subscript, and is the same in all turns of
+/// the loop around, which changes what is `inside`.
 fn is_along(access: &Access, inner: &AffineFor, inside: &Changed) -> bool {
     let Some((Subscript::Affine(last), rows)) = access.subscripts.split_last() else {
         return false;

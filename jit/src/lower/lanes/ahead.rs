@@ -1,5 +1,6 @@
-//! Elements that follow each other, of which nobody has proved that they are in range: whether all of a row are is looked at before its
-//! first group. Where they are not, the turns run one by one, and fail where they do.
+//! Elements that follow each other, of which nobody has proved that they are in range: whether all
+//! of a row are is looked at before its first group. Where they are not, the turns run one by one,
+//! and fail where they do.
 
 use super::Group;
 use crate::compiled::Faults;
@@ -33,8 +34,8 @@ pub(super) struct Turns<'k> {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Why the elements of all turns of `around` are in range, if that is known or can be looked at, and those that follow each other do so in
-    /// memory.
+    /// Why the elements of all turns of `around` are in range, if that is known or can be looked
+    /// at, and those that follow each other do so in memory.
     pub(super) fn reach_of(&self, lanes: &Lanes<'_>, around: Loop<'k>) -> Option<Reach> {
         let loops = [self.loops.as_slice(), &[around]].concat();
         let has_loops = lanes.has_loops();
@@ -49,7 +50,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let mut look = |access: &Access, loops: &[Loop<'_>]| {
             let is_sure = || sure.iter().any(|it| std::ptr::eq(*it, access));
             if lanes.is_picked(access) {
-                // The first element that is out of range may be that of a later turn than another one.
+                // The first element that is out of range may be that of a later turn than another
+                // one.
                 is_safe &= is_sure() && self.program.faults == Faults::Bare;
                 return;
             }
@@ -84,7 +86,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         is_safe.then_some(reach)
     }
 
-    /// Goes on with `turns` one by one unless all subscripts of `access` that go along with the lanes are in range in all of them.
+    /// Goes on with `turns` one by one unless all subscripts of `access` that go along with the
+    /// lanes are in range in all of them.
     pub(super) fn look_ahead(
         &mut self,
         access: &'k Access,
@@ -123,7 +126,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Whether `subscript`, which is `first` in the first of the turns, is below `extent` and not below zero in all of them.
+    /// Whether `subscript`, which is `first` in the first of the turns, is below `extent` and not
+    /// below zero in all of them.
     fn stays_within(
         &mut self,
         (first, subscript): (Value, &'k Subscript),

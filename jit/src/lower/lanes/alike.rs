@@ -1,8 +1,10 @@
 //! Groups of turns that update what is held in registers.
 //!
-//! Where keys are computed in lanes, one comparison tells whether all lanes of a group go to one element: the first sees to it that this
-//! is the one that is held, and the others combine into it. Where they do not, jumps lane by lane cannot be foretold, which takes longer
-//! than to wait for memory: there the lanes update their elements, all but the last one, whose element is held from then on.
+//! Where keys are computed in lanes, one comparison tells whether all lanes of a group go to one
+//! element: the first sees to it that this is the one that is held, and the others combine into it.
+//! Where they do not, jumps lane by lane cannot be foretold, which takes longer than to wait for
+//! memory: there the lanes update their elements, all but the last one, whose element is held from
+//! then on.
 
 use super::one_by_one::OneByOne;
 use super::value::{InLanes, as_integers, first_lane_in_all};
@@ -16,7 +18,8 @@ use strew_affine::{ArrayId, Expr, Node, Subscript};
 type Keys<'v> = Vec<&'v [Value]>;
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// What tells where lanes go, if all that they make are updates of elements that are held, of each buffer one.
+    /// What tells where lanes go, if all that they make are updates of elements that are held, of
+    /// each buffer one.
     pub(super) fn keys_of_runs<'v>(&self, statements: &'v OneByOne<'_, 'k>) -> Option<Keys<'v>> {
         let mut buffers: Vec<ArrayId> = Vec::new();
         let mut keys = Keys::new();

@@ -1,6 +1,8 @@
-//! Rows of which nothing is wanted but whether all their elements are in range, and where updates go.
+//! Rows of which nothing is wanted but whether all their elements are in range, and where updates
+//! go.
 //!
-//! Elements that go along with the turns are where those of the first turn and the last one are, and all that lies between.
+//! Elements that go along with the turns are where those of the first turn and the last one are,
+//! and all that lies between.
 
 use super::Group;
 use super::ahead::Turns;
@@ -37,7 +39,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         is_whole.then(|| Group::new(lanes, count, reach, false))
     }
 
-    /// Checks the `turns` of `counted`, one or more: all at once, or one by one where one of them may fail.
+    /// Checks the `turns` of `counted`, one or more: all at once, or one by one where one of them
+    /// may fail.
     pub(in crate::lower) fn check_row(
         &mut self,
         counted: &Counted<'k>,
@@ -118,8 +121,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.check_access(access);
     }
 
-    /// Notes where the first of `turns` turns and the last one update. Of several updates the first one of a turn may lie before the last one
-    /// of the turn before: so that it is seen to, the first turn is noted again.
+    /// Notes where the first of `turns` turns and the last one update. Of several updates the first
+    /// one of a turn may lie before the last one of the turn before: so that it is seen to, the
+    /// first turn is noted again.
     fn note_row(&mut self, counted: &Counted<'k>, turns: Value, group: &Group<'k>) {
         if self.bounds.is_empty() {
             return;

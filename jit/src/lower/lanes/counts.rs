@@ -6,7 +6,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use strew_affine::Node;
 
 impl Vectors<'_, '_, '_, '_> {
-    /// Counts the updates among `nodes`, which the lanes make in which `condition` holds, or those in which it does not.
+    /// Counts the updates among `nodes`, which the lanes make in which `condition` holds, or those
+    /// in which it does not.
     pub(super) fn count_side(&mut self, condition: &InLanes, side: Side, nodes: &[Node]) {
         let facts = self.function.program.facts;
         if !nodes.iter().any(|it| facts.counts(it)) {

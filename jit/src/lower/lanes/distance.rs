@@ -1,8 +1,10 @@
-//! Elements that lie at a distance from lane to lane: pixels of three colours, numbers of two parts, arrays from their end to their beginning.
+//! Elements that lie at a distance from lane to lane: pixels of three colours, numbers of two
+//! parts, arrays from their end to their beginning.
 //!
-//! Where they are near each other, whole vectors of the array are loaded and picked from; so they are where all elements of records are read, see
-//! [`transposed`](super::transposed). What fills all elements between the lanes is stored in
-//! whole vectors; other elements one by one, since what lies between them may be another thread's.
+//! Where they are near each other, whole vectors of the array are loaded and picked from; so they
+//! are where all elements of records are read, see [`transposed`](super::transposed). What fills
+//! all elements between the lanes is stored in whole vectors; other elements one by one, since what
+//! lies between them may be another thread's.
 
 use super::First;
 use super::held::Held;
@@ -35,7 +37,8 @@ impl Apart {
         self.displacement.wrapping_add(bytes as i32)
     }
 
-    /// The first element in memory of the lanes of a vector that begins with this lane, counted from that of the first one.
+    /// The first element in memory of the lanes of a vector that begins with this lane, counted
+    /// from that of the first one.
     fn lowest(&self, lane: u32) -> i64 {
         let last = i64::from(per_vector(self.ty)) - 1;
         let first = i64::from(lane) * self.distance;
@@ -142,7 +145,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         vectors
     }
 
-    /// Stores `first` and those of `others` that fill the elements between its lanes, which are none of the others any more.
+    /// Stores `first` and those of `others` that fill the elements between its lanes, which are
+    /// none of the others any more.
     pub(super) fn store_apart(&mut self, first: Held<'k>, others: &mut Vec<Held<'k>>) {
         let accesses: Vec<_> = others.iter().chain([&first]).map(|it| it.access).collect();
         let filling = self.group.lanes.filling(first.access, &accesses);
@@ -163,7 +167,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         self.apart(access, first)
     }
 
-    /// Stores `rows`, of which the first elements of all, then the second ones, and so on, follow each other.
+    /// Stores `rows`, of which the first elements of all, then the second ones, and so on, follow
+    /// each other.
     fn store_filled(&mut self, rows: &[Held<'k>]) {
         let Some(apart) = rows.first().and_then(|it| self.place_of(it.access)) else {
             return;
@@ -184,7 +189,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         }
     }
 
-    /// Stores the element of each lane by itself, or all of a vector from the last one to the first.
+    /// Stores the element of each lane by itself, or all of a vector from the last one to the
+    /// first.
     fn store_lanes(&mut self, held: &Held<'k>) {
         let Some(apart) = self.place_of(held.access) else {
             return;

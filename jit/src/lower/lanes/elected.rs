@@ -1,5 +1,6 @@
-//! Several scalars or elements that are left with what one turn has: each lane keeps the number of its best turn beside the value that it is
-//! best by, and what was best of all is updated by that turn, in the order that it has in the loop.
+//! Several scalars or elements that are left with what one turn has: each lane keeps the number of
+//! its best turn beside the value that it is best by, and what was best of all is updated by that
+//! turn, in the order that it has in the loop.
 
 use super::super::function::FunctionLowering;
 use super::super::operation;
@@ -33,7 +34,8 @@ fn numbers_for(ty: Type) -> Type {
     }
 }
 
-/// How far apart lanes of type `ty` are that are put together so that each has all of them in the end: half a vector, a quarter, and so on.
+/// How far apart lanes of type `ty` are that are put together so that each has all of them in the
+/// end: half a vector, a quarter, and so on.
 fn halves(ty: Type) -> impl Iterator<Item = u32> {
     let halves = std::iter::successors(Some(VECTOR_BYTES / 2), |bytes| Some(bytes / 2));
     halves.take_while(move |bytes| *bytes >= ty.bytes())
@@ -108,8 +110,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// The number of the turn, counted from the first one, that is best of what all lanes of groups of `count` turns hold: less than zero if
-    /// there is none.
+    /// The number of the turn, counted from the first one, that is best of what all lanes of groups
+    /// of `count` turns hold: less than zero if there is none.
     fn best_of_all(&mut self, held: &InRegisters, elected: &Elected, count: u32) -> Option<Value> {
         let ty = held.ty();
         let best = self.best_value(held)?;
@@ -125,7 +127,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let lanes = held.vectors().iter().zip(&elected.groups).zip(behind);
         let turns = lanes.map(|((value, group), behind)| {
             let (value, group) = (builder.use_var(*value), builder.use_var(*group));
-            // A number of a group that is less than zero is that of a turn which is, since there are no more turns in a group.
+            // A number of a group that is less than zero is that of a turn which is, since there
+            // are no more turns in a group.
             let first = (builder.ins()).ishl_imm_u(group, i64::from(count.trailing_zeros()));
             let turn = builder.ins().iadd(first, behind);
             let is_best = operation::compare(builder, CompareOp::Eq, value, best, ty);
@@ -155,7 +158,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Some(best)
     }
 
-    /// Goes to the block `rest` with the first turn if there are more turns than the numbers in lanes of one of the types `by` count.
+    /// Goes to the block `rest` with the first turn if there are more turns than the numbers in
+    /// lanes of one of the types `by` count.
     pub(super) fn leave_if_uncounted(
         &mut self,
         counted: &Counted<'k>,
@@ -176,7 +180,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(next);
     }
 
-    /// Makes `update` in the turn of `counted` that is best by what all lanes hold, if there is one.
+    /// Makes `update` in the turn of `counted` that is best by what all lanes hold, if there is
+    /// one.
     ///
     /// # Errors
     /// Those of lowering the update.

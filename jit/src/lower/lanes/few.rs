@@ -14,7 +14,8 @@ use strew_affine::{Node, Type};
 /// So many groups of a loop without sums stand one behind the other instead of in a loop.
 const MOST_GROUPS: i64 = 4;
 
-/// Whether turns update what others update, too: lanes may gather that, and all of them together make one sum.
+/// Whether turns update what others update, too: lanes may gather that, and all of them together
+/// make one sum.
 fn has_sums(body: &[Node], group: &Group<'_>) -> bool {
     let mut any = !writes_elements_alone(body);
     walk(body, &mut |node, _| {
@@ -29,7 +30,8 @@ impl Group<'_> {
     /// Whether so many turns of `body` are few groups and what is left over.
     pub(super) fn are_few(&self, body: &[Node], turns: i64) -> bool {
         let count = i64::from(self.count);
-        // Statements that are made turn by turn take other places by turns in lanes than behind them.
+        // Statements that are made turn by turn take other places by turns in lanes than behind
+        // them.
         let are_few = self.is_whole(body)
             && !self.lanes.has_loops()
             && turns / count <= MOST_GROUPS
@@ -50,7 +52,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         turns.filter(|it| group.are_few(counted.body, *it))
     }
 
-    /// So many turns, in groups as long as there are enough of them, then in narrower ones, then one by one.
+    /// So many turns, in groups as long as there are enough of them, then in narrower ones, then
+    /// one by one.
     pub(super) fn few_groups(
         &mut self,
         counted: &Counted<'k>,
@@ -77,8 +80,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// The turns `made`, counted from the first one of the loop, which fill groups. Where an element of theirs may be out of range, they and
-    /// all behind them, up to `all`, run one by one, and `done` comes next.
+    /// The turns `made`, counted from the first one of the loop, which fill groups. Where an
+    /// element of theirs may be out of range, they and all behind them, up to `all`, run one by
+    /// one, and `done` comes next.
     fn whole_groups(
         &mut self,
         counted: &Counted<'k>,
@@ -135,7 +139,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Some(Group::new(lanes, count, group.reach, group.may_begin_again))
     }
 
-    /// A group of the fewest turns that fill a vector of each type, for what is left over where turns take as long as loops do.
+    /// A group of the fewest turns that fill a vector of each type, for what is left over where
+    /// turns take as long as loops do.
     pub(super) fn narrowest(&self, counted: &Counted<'k>, group: &Group<'k>) -> Option<Group<'k>> {
         let types = group.lanes.types(group.lanes.split(counted.body).0);
         let narrowest = types.into_iter().map(Type::bytes).min()?;

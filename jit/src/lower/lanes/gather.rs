@@ -1,5 +1,6 @@
-//! Scalars, and elements that are the same in all turns, that every lane updates in one of its own: all of these are combined when the
-//! groups are over. A sum then waits for the one before it only once a group.
+//! Scalars, and elements that are the same in all turns, that every lane updates in one of its own:
+//! all of these are combined when the groups are over. A sum then waits for the one before it only
+//! once a group.
 
 use super::super::function::FunctionLowering;
 use super::super::operation;
@@ -73,7 +74,8 @@ impl InRegisters {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Fills what each lane gathers of the scalars and elements that `body` updates, where that is the same or may be grouped otherwise.
+    /// Fills what each lane gathers of the scalars and elements that `body` updates, where that is
+    /// the same or may be grouped otherwise.
     pub(super) fn begin_gathering(
         &mut self,
         body: &'k [Node],
@@ -140,7 +142,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// Whether lanes may gather updates of `places` in `body`, of which all turns may be made again or not.
+    /// Whether lanes may gather updates of `places` in `body`, of which all turns may be made again
+    /// or not.
     pub(super) fn may_gather(
         &self,
         lanes: &Lanes<'_>,
@@ -158,8 +161,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         may && self.may_group(lanes, body, places, gathering)
     }
 
-    /// Whether all turns of `body` may be made again when lanes have gathered what they update: all of that is gathered, so nothing is updated
-    /// by then.
+    /// Whether all turns of `body` may be made again when lanes have gathered what they update: all
+    /// of that is gathered, so nothing is updated by then.
     pub(super) fn may_begin_again(&self, lanes: &Lanes<'_>, body: &[Node]) -> bool {
         let gathers = |it: &Update<'_>| {
             let gathering = lanes.gathering(it.places, it.combiner);
@@ -168,9 +171,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         lanes.may_begin_again(body) && updates(body).iter().all(gathers)
     }
 
-    /// Whether the updates of `places` may be grouped by lanes. In some shapes of the body of a forall the loop has no lanes if it
-    /// updates private buffers, and is to add up in the same order: which shape runs may depend on threads and memory where nothing else
-    /// decides bits. For a sum that is all of its buffer, sizes alone decide.
+    /// Whether the updates of `places` may be grouped by lanes. In some shapes of the body of a
+    /// forall the loop has no lanes if it updates private buffers, and is to add up in the same
+    /// order: which shape runs may depend on threads and memory where nothing else decides bits.
+    /// For a sum that is all of its buffer, sizes alone decide.
     fn may_group(
         &self,
         lanes: &Lanes<'_>,
@@ -206,8 +210,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         })
     }
 
-    /// Updates the scalars and elements with what all lanes of groups have gathered. Where that tells the order of the turns of `counted`,
-    /// nothing is updated, and they begin again, at the first one, in the block `rest`; `updates` were made before them.
+    /// Updates the scalars and elements with what all lanes of groups have gathered. Where that
+    /// tells the order of the turns of `counted`, nothing is updated, and they begin again, at the
+    /// first one, in the block `rest`; `updates` were made before them.
     pub(super) fn end_gathering(
         &mut self,
         gathered: Vec<Gathered<'k>>,
@@ -240,7 +245,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// Fills the block `again`: so many `updates` were made, and the turns are made again from the `first` one on.
+    /// Fills the block `again`: so many `updates` were made, and the turns are made again from the
+    /// `first` one on.
     fn begin_again(&mut self, again: Block, (rest, first): (Block, Value), updates: Value) {
         let next = self.builder.create_block();
         self.builder.ins().jump(next, &[]);
@@ -266,9 +272,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Goes to the block `again` if `all` that lanes hold would be another value in another order.
     ///
-    /// Each lane keeps its order. So if all lanes that end with a zero end with that of one sign, the one that the loop is left with, which
-    /// is the first or the last one of a lane, has this sign. And where no lane has met a NaN, the combiner that has an identity differs
-    /// from the other one in nothing but what it does to a NaN that was held before if no update came.
+    /// Each lane keeps its order. So if all lanes that end with a zero end with that of one sign,
+    /// the one that the loop is left with, which is the first or the last one of a lane, has this
+    /// sign. And where no lane has met a NaN, the combiner that has an identity differs from the
+    /// other one in nothing but what it does to a NaN that was held before if no update came.
     fn settle_doubts(&mut self, it: &Gathered<'k>, all: Value, again: Block) {
         let held = &it.held;
         if let Some(unordered) = held.unordered {
@@ -330,7 +337,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// All of `values` combined: each of the first half with one of the second, until there is one left.
+    /// All of `values` combined: each of the first half with one of the second, until there is one
+    /// left.
     pub(super) fn tree(&mut self, by: &Gathering, mut values: Vec<Value>) -> Option<Value> {
         while values.len() > 1 {
             let second = values.split_off(values.len().div_ceil(2));
@@ -374,7 +382,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         self.selected(condition, then, otherwise, held.gathering.ty)
     }
 
-    /// In which lanes the statement is meant, as masks for lanes of so many bytes; none where it is meant in all of them.
+    /// In which lanes the statement is meant, as masks for lanes of so many bytes; none where it is
+    /// meant in all of them.
     pub(super) fn meant_lanes(&mut self, bytes: u32) -> Vec<Value> {
         let Some((condition, side)) = self.meant.clone() else {
             return Vec::new();

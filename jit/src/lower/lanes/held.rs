@@ -1,4 +1,5 @@
-//! Elements that stay in vectors from one statement to the next: what is written again, or read, is not stored and loaded in between.
+//! Elements that stay in vectors from one statement to the next: what is written again, or read, is
+//! not stored and loaded in between.
 
 use super::vectors::Vectors;
 use super::{First, Row};
@@ -133,9 +134,10 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     }
 }
 
-/// Whether vectors of the two accesses may share elements. Different arrays never do, nor do rows with different numbers, as every subscript is in
-/// its range: numbers that are the same in all lanes and differ by a constant, or of which the bounds of `loops` show that one is greater. Nor do
-/// elements of one row each of which lies between two of the other access.
+/// Whether vectors of the two accesses may share elements. Different arrays never do, nor do rows
+/// with different numbers, as every subscript is in its range: numbers that are the same in all
+/// lanes and differ by a constant, or of which the bounds of `loops` show that one is greater. Nor
+/// do elements of one row each of which lies between two of the other access.
 pub(super) fn may_meet(
     one: &Access,
     other: &Access,

@@ -1,5 +1,6 @@
-//! Loops inside of one that runs in lanes, and branches that all lanes take: all lanes make each turn together, and scalars that differ from lane to
-//! lane stay in vectors from one turn to the next.
+//! Loops inside of one that runs in lanes, and branches that all lanes take: all lanes make each
+//! turn together, and scalars that differ from lane to lane stay in vectors from one turn to the
+//! next.
 
 use super::value::InLanes;
 use super::vectors::Vectors;
@@ -95,7 +96,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         self.locals.retain(|it, _| outside.contains(it));
     }
 
-    /// The scalars of lanes that `blocks` set and that were there before, as variables that hold what they are.
+    /// The scalars of lanes that `blocks` set and that were there before, as variables that hold
+    /// what they are.
     fn carry<const N: usize>(&mut self, blocks: [&[Node]; N]) -> Vec<Carried> {
         let mut set = BTreeSet::new();
         for block in blocks {
@@ -158,7 +160,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Some(Counted::of(around, (lower, upper)))
     }
 
-    /// Where the elements of `access` begin in this turn of a group with loops, wherever in these it stands.
+    /// Where the elements of `access` begin in this turn of a group with loops, wherever in these
+    /// it stands.
     pub(super) fn first_here(&mut self, access: &'k Access, group: &Group<'k>) -> First {
         let element = self.element(access);
         let (address, displacement) = self.with_room(element.address, element.displacement);

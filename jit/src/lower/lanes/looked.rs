@@ -1,9 +1,11 @@
 //! Keys of all lanes that are looked at together.
 //!
-//! Statements that lanes make one after the other find their elements by numbers that vectors hold. One comparison tells for all lanes of a vector whether
-//! these are in range. Where one of them is not, its turn fails, so that the call ends with a fault in any case; the code that tells faults in full
-//! looks at them in turn. Only a float beyond 32 bits, of which the kernel makes the largest integer, would be in range of more than 2^31 - 1 elements:
-//! there the code that looks in turn finds no fault, and its results count.
+//! Statements that lanes make one after the other find their elements by numbers that vectors hold.
+//! One comparison tells for all lanes of a vector whether these are in range. Where one of them is
+//! not, its turn fails, so that the call ends with a fault in any case; the code that tells faults
+//! in full looks at them in turn. Only a float beyond 32 bits, of which the kernel makes the
+//! largest integer, would be in range of more than 2^31 - 1 elements: there the code that looks in
+//! turn finds no fault, and its results count.
 
 use super::Group;
 use super::value::{self, InLanes};
@@ -33,7 +35,8 @@ pub(super) struct Looked<'k> {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// The keys that decide whether elements of `access` are in range, of which lanes have one each.
+    /// The keys that decide whether elements of `access` are in range, of which lanes have one
+    /// each.
     pub(super) fn keys_of(&self, access: &'k Access, group: &Group<'k>) -> Vec<Key<'k>> {
         let kernel = self.program.kernel;
         let extents = self.arrays.get(access.array).map(|it| &it.extents);
@@ -92,7 +95,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         looked
     }
 
-    /// Leaves unless `key` is in range in all lanes, in which it is what `vectors` hold; the first number that is.
+    /// Leaves unless `key` is in range in all lanes, in which it is what `vectors` hold; the first
+    /// number that is.
     pub(super) fn look_in_lanes(&mut self, vectors: &[Value], key: &Key<'k>) -> i64 {
         let (first, count) = self.numbers_in_range(&key.base, key.extent);
         let ins = &mut self.builder;
@@ -131,8 +135,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    /// A lane of `vector`, four integers of 32 bits that are not negative, in 64 bits. Two at once leave the vector, which takes longer than to
-    /// part them.
+    /// A lane of `vector`, four integers of 32 bits that are not negative, in 64 bits. Two at once
+    /// leave the vector, which takes longer than to part them.
     fn unsigned_lane(&mut self, vector: Value, number: usize) -> Value {
         let pair = match number / 2 {
             // As a float it is where it has to be.

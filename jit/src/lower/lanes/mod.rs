@@ -1,9 +1,11 @@
-//! Loops of which several iterations run at once, in the lanes of vectors: groups of whole vectors first, then one by one what is left.
+//! Loops of which several iterations run at once, in the lanes of vectors: groups of whole vectors
+//! first, then one by one what is left.
 //!
-//! What a group checks does not differ between its lanes, so the first fault in the order of the loop is still the first: subscripts
-//! that go along with the lanes were proved before the call, or are looked at before the first group, for all of them; with loops inside they
-//! were proved, and what is the same in all lanes is checked where it stands. Where one may be out of range, and where updates do not just
-//! go to memory, the loop runs as if nothing had been said of lanes.
+//! What a group checks does not differ between its lanes, so the first fault in the order of the
+//! loop is still the first: subscripts that go along with the lanes were proved before the call, or
+//! are looked at before the first group, for all of them; with loops inside they were proved, and
+//! what is the same in all lanes is checked where it stands. Where one may be out of range, and
+//! where updates do not just go to memory, the loop runs as if nothing had been said of lanes.
 
 mod across;
 mod ahead;
@@ -54,7 +56,8 @@ pub(super) struct Group<'k> {
     count: u32,
     /// What is the same in all turns, by the expression.
     known: BTreeMap<*const Expr, Value>,
-    /// What each lane has gathered, vector by vector, of what updates of which it can, by their places.
+    /// What each lane has gathered, vector by vector, of what updates of which it can, by their
+    /// places.
     gathered: BTreeMap<*const Place, InRegisters>,
     /// Where the elements would be of which the iterator is 0, by the access.
     rows: BTreeMap<*const Access, Row>,
@@ -63,7 +66,8 @@ pub(super) struct Group<'k> {
     may_begin_again: bool,
     /// What subscripts are in the first turn that were found to be below an extent in all turns.
     looked: Vec<(Value, AffineExpr)>,
-    /// Extents over parameters alone, which the iterator was found to be below, and not below zero, in all turns.
+    /// Extents over parameters alone, which the iterator was found to be below, and not below zero,
+    /// in all turns.
     in_range: Vec<AffineExpr>,
 }
 
@@ -96,7 +100,8 @@ struct Row {
     address: Value,
     displacement: i32,
     flags: MemFlagsData,
-    /// Bytes from the element of one turn to that of the next, where those do not follow each other.
+    /// Bytes from the element of one turn to that of the next, where those do not follow each
+    /// other.
     stride: Option<Value>,
 }
 
@@ -107,7 +112,8 @@ struct First {
     address: Value,
     displacement: i32,
     flags: MemFlagsData,
-    /// Bytes from the element of one lane to that of the next, where those do not follow each other.
+    /// Bytes from the element of one lane to that of the next, where those do not follow each
+    /// other.
     stride: Option<Value>,
 }
 
@@ -133,13 +139,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Some(Group::new(lanes, count, reach, may_begin_again))
     }
 
-    /// Whether this code makes anything in lanes: not where statements may be skipped, or each write is looked at.
+    /// Whether this code makes anything in lanes: not where statements may be skipped, or each
+    /// write is looked at.
     fn is_in_lanes(&self) -> bool {
         let is_looked_after = !self.disjoint.is_empty() || !self.marks.is_empty();
         self.program.oob == Oob::Error && !is_looked_after
     }
 
-    /// Whether lanes may gather what `statement` of the loop `around` updates on one side of a condition: both sides are computed.
+    /// Whether lanes may gather what `statement` of the loop `around` updates on one side of a
+    /// condition: both sides are computed.
     fn may_choose(
         &self,
         lanes: &Lanes<'_>,
@@ -237,8 +245,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.all_turns(&one_by_one, done)
     }
 
-    /// Computes what does not differ between turns, in the order in which the first turn does: what fails there fails here. Goes on in
-    /// `otherwise`, with the first turn, where an element of the `turns` may be out of range.
+    /// Computes what does not differ between turns, in the order in which the first turn does: what
+    /// fails there fails here. Goes on in `otherwise`, with the first turn, where an element of the
+    /// `turns` may be out of range.
     fn prepare(
         &mut self,
         counted: &Counted<'k>,
@@ -270,7 +279,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.loops.pop();
     }
 
-    /// Declares what `node` does, if that goes along with the lanes: subscripts may want its value in the first turn.
+    /// Declares what `node` does, if that goes along with the lanes: subscripts may want its value
+    /// in the first turn.
     fn declare_along(&mut self, node: &'k Node, group: &Group<'k>) {
         if let Node::Declare { local, value } = node
             && group.looks_ahead()
@@ -354,7 +364,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         group.rows.insert(access, row);
     }
 
-    /// What lies `displacement` bytes behind `address`. Vectors and lanes behind it have room in the displacement, too.
+    /// What lies `displacement` bytes behind `address`. Vectors and lanes behind it have room in
+    /// the displacement, too.
     fn with_room(&mut self, address: Value, displacement: i32) -> (Value, i32) {
         if displacement.unsigned_abs() <= MOST_DISPLACED {
             return (address, displacement);
@@ -363,7 +374,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         (self.builder.ins().iadd_imm_s(address, displacement), 0)
     }
 
-    /// Bytes from an element of `access` to that of the next turn, if these do not follow each other and lie at a distance that is a number.
+    /// Bytes from an element of `access` to that of the next turn, if these do not follow each
+    /// other and lie at a distance that is a number.
     fn known_stride(&mut self, access: &Access, group: &Group<'k>) -> Option<Value> {
         let bytes = self.program.kernel.arrays[access.array].element.bytes();
         let is_strided = group.lanes.is_strided(access);
@@ -390,8 +402,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().isub(next, here)
     }
 
-    /// What lies `elements` elements of `bytes` bytes in front of `displacement` bytes behind `address`. A number of them that is known
-    /// goes into the displacement: taken from the address, it would be so again in every turn.
+    /// What lies `elements` elements of `bytes` bytes in front of `displacement` bytes behind
+    /// `address`. A number of them that is known goes into the displacement: taken from the
+    /// address, it would be so again in every turn.
     fn back(
         &mut self,
         (address, displacement): (Value, i32),
@@ -461,7 +474,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 }
 
-/// What `flags` of an element say of a vector that begins there: elements lie at multiples of their own size, not of that of vectors.
+/// What `flags` of an element say of a vector that begins there: elements lie at multiples of their
+/// own size, not of that of vectors.
 fn unaligned(element: MemFlagsData) -> MemFlagsData {
     let flags = MemFlagsData::new()
         .with_notrap()

@@ -33,7 +33,8 @@ pub(in crate::lower) struct Behind {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// The value of `expr` without some constant, and that constant: what lies a number of turns behind the first lane is a constant further.
+    /// The value of `expr` without some constant, and that constant: what lies a number of turns
+    /// behind the first lane is a constant further.
     pub(in crate::lower) fn terms_and_constant(&mut self, expr: &AffineExpr) -> (Value, i64) {
         let Some((behind, constant)) = self.constant_behind(expr) else {
             return (self.affine_terms(expr), expr.constant());
@@ -95,7 +96,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         Ok(())
     }
 
-    /// Makes something of one lane, in which `iter` has the value that it is told; what it finds out is known there alone.
+    /// Makes something of one lane, in which `iter` has the value that it is told; what it finds
+    /// out is known there alone.
     pub(super) fn in_lane<T>(
         &mut self,
         iter: IterId,
@@ -120,8 +122,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         made
     }
 
-    /// Makes the scalars that `declared` declares known as what they are in a lane. What is only loaded, and nobody writes, is loaded again:
-    /// that takes no longer than to get it out of a vector.
+    /// Makes the scalars that `declared` declares known as what they are in a lane. What is only
+    /// loaded, and nobody writes, is loaded again: that takes no longer than to get it out of a
+    /// vector.
     pub(super) fn bind_lane(
         &mut self,
         declared: impl IntoIterator<Item = &'k Node>,

@@ -1,4 +1,5 @@
-//! Elements that each lane picks for itself, `x[col[p]]`: they are loaded one by one, and put into vectors.
+//! Elements that each lane picks for itself, `x[col[p]]`: they are loaded one by one, and put into
+//! vectors.
 
 use super::Group;
 use super::ahead::Turns;

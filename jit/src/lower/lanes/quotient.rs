@@ -1,12 +1,14 @@
-//! Quotients of lanes by a number that is known: a shift, or a multiplication, of whose products the upper halves are what counts. The numbers are those of Granlund
-//! and Montgomery, "Division by Invariant Integers using Multiplication", 1994.
+//! Quotients of lanes by a number that is known: a shift, or a multiplication, of whose products
+//! the upper halves are what counts. The numbers are those of Granlund and Montgomery, "Division by
+//! Invariant Integers using Multiplication", 1994.
 
 use super::value::{in_all_lanes, upper_lanes, widened_halves};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::{BinaryOp, Type, Value as Constant};
 
-/// The quotient of each lane of `vector`, of 32 bits, by `divisor`, or the remainder: rounded towards zero, and neither 0 nor 1 nor -1.
+/// The quotient of each lane of `vector`, of 32 bits, by `divisor`, or the remainder: rounded
+/// towards zero, and neither 0 nor 1 nor -1.
 pub(super) fn divided(
     builder: &mut FunctionBuilder<'_>,
     op: BinaryOp,
@@ -28,7 +30,8 @@ pub(super) fn divided(
     builder.ins().isub(vector, whole)
 }
 
-/// For `d = 2ᵏ`: `x` shifted by `k`, where it is negative after `2ᵏ - 1` was added to it, which rounds towards zero; with the other sign where that of `d` is.
+/// For `d = 2ᵏ`: `x` shifted by `k`, where it is negative after `2ᵏ - 1` was added to it, which
+/// rounds towards zero; with the other sign where that of `d` is.
 fn shifted(
     builder: &mut FunctionBuilder<'_>,
     vector: Value,
@@ -49,7 +52,8 @@ fn shifted(
     }
 }
 
-/// For `l` bits of `d - 1`, with `m = ⌊2³² (2ˡ - d) / d⌋ + 1` and `t` the upper half of `m x`: `(t + (x - t) / 2) / 2ˡ⁻¹`.
+/// For `l` bits of `d - 1`, with `m = ⌊2³² (2ˡ - d) / d⌋ + 1` and `t` the upper half of `m x`:
+/// `(t + (x - t) / 2) / 2ˡ⁻¹`.
 fn unsigned(builder: &mut FunctionBuilder<'_>, vector: Value, divisor: i64) -> Value {
     let bits = bits_of(divisor - 1);
     let factor = (((1 << bits) - i128::from(divisor)) << 32) / i128::from(divisor) + 1;
@@ -61,8 +65,9 @@ fn unsigned(builder: &mut FunctionBuilder<'_>, vector: Value, divisor: i64) -> V
     builder.ins().ushr_imm_u(sum, bits - 1)
 }
 
-/// For `l` bits of `|d| - 1`, at least one, with `m = ⌊2³¹⁺ˡ / |d|⌋ + 1 - 2³²` and `t` the upper half of `m x`: `(x + t) / 2ˡ⁻¹`, rounded down, and one more
-/// where `x` is negative; with the other sign where `d` is.
+/// For `l` bits of `|d| - 1`, at least one, with `m = ⌊2³¹⁺ˡ / |d|⌋ + 1 - 2³²` and `t` the upper
+/// half of `m x`: `(x + t) / 2ˡ⁻¹`, rounded down, and one more where `x` is negative; with the
+/// other sign where `d` is.
 fn signed(builder: &mut FunctionBuilder<'_>, vector: Value, divisor: i64) -> Value {
     let size = divisor.abs();
     let bits = bits_of(size - 1).max(1);

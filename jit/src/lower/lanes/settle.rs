@@ -1,8 +1,9 @@
 //! When what is made in vectors is made.
 //!
-//! The code generator computes what has no effect where it is first wanted. Of sums that go on over many statements it would make one after
-//! the other: each addition waits for the one before it, and what all of them multiply by is loaded again for each. A value that
-//! is stored is wanted where the store stands, so that the sums go on beside each other.
+//! The code generator computes what has no effect where it is first wanted. Of sums that go on over
+//! many statements it would make one after the other: each addition waits for the one before it,
+//! and what all of them multiply by is loaded again for each. A value that is stored is wanted
+//! where the store stands, so that the sums go on beside each other.
 
 use super::value::InLanes;
 use super::vectors::Vectors;

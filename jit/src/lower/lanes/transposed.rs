@@ -1,8 +1,8 @@
-//! Elements of records that are read side by side: as many whole vectors of the array as there are lanes, one for each record, of which the lanes that
-//! are wanted come together two by two.
+//! Elements of records that are read side by side: as many whole vectors of the array as there are
+//! lanes, one for each record, of which the lanes that are wanted come together two by two.
 //!
-//! All elements of a record share what is loaded and most of what is put together: four of four take four loads and eight instructions, and sixteen of
-//! sixteen sixteen and sixty-four.
+//! All elements of a record share what is loaded and most of what is put together: four of four
+//! take four loads and eight instructions, and sixteen of sixteen sixteen and sixty-four.
 
 use super::distance::{Apart, picked};
 use super::value::per_vector;
@@ -14,8 +14,8 @@ use strew_affine::visit::{for_each_load_of, walk};
 use strew_affine::{Access, Type};
 
 impl<'k> Vectors<'_, '_, 'k, '_> {
-    /// The lane of its vector in which the element of `access` lies, where the statements read all elements of that vector. Nothing else tells that
-    /// they are there.
+    /// The lane of its vector in which the element of `access` lies, where the statements read all
+    /// elements of that vector. Nothing else tells that they are there.
     pub(super) fn place_in_block(&self, access: &Access) -> Option<i64> {
         if self.group.lanes.has_loops() || !self.shuffles_bytes() {
             return None;
@@ -36,7 +36,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         (-place..each - place).all(is_read).then_some(place)
     }
 
-    /// The vector of the lanes from `lane` on, whose elements are in the records at this `place` of a vector each.
+    /// The vector of the lanes from `lane` on, whose elements are in the records at this `place` of
+    /// a vector each.
     pub(super) fn load_from_blocks(
         &mut self,
         apart: &Apart,

@@ -93,7 +93,8 @@ pub(super) fn shuffled(
     bits_as(builder, of, shuffled)
 }
 
-/// One immediate for all that have these bytes: instructions are the same only if their immediates are.
+/// One immediate for all that have these bytes: instructions are the same only if their immediates
+/// are.
 fn immediate(builder: &mut FunctionBuilder<'_>, bytes: [u8; 16]) -> Immediate {
     let known = &mut builder.func.dfg.immediates;
     let same = known.iter().find(|(_, it)| it.as_slice() == bytes);
@@ -308,8 +309,8 @@ pub(super) fn truncated_single(
     if beyond == Beyond::Least {
         return whole;
     }
-    // The instruction makes the least number of what is too large, of which all bits are turned then: two instructions fewer than the
-    // code generator takes to find that out from the result.
+    // The instruction makes the least number of what is too large, of which all bits are turned
+    // then: two instructions fewer than the code generator takes to find that out from the result.
     let too_large = Constant::float(Type::F32, -f64::from(i32::MIN));
     let too_large = in_all_lanes(builder, too_large);
     let is_beyond = FloatCC::GreaterThanOrEqual;

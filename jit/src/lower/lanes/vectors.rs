@@ -90,12 +90,14 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
             Node::Declare { local, value } if self.group.lanes.has_loops() => {
                 self.function.declare(*local, value);
             }
-            // What is the same in all lanes was declared before, and what has no vector form is in no group.
+            // What is the same in all lanes was declared before, and what has no vector form is in
+            // no group.
             _ => {}
         }
     }
 
-    /// The float that `local` is made of, if what that is counts only where it is in range: this code ends with a fault where it is not.
+    /// The float that `local` is made of, if what that is counts only where it is in range: this
+    /// code ends with a fault where it is not.
     fn float_of_key(&self, local: LocalId, value: &'k Expr) -> Option<&'k Expr> {
         let is_looked_at = || {
             let mut keys = self.keys.iter();
@@ -218,7 +220,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         }
     }
 
-    /// The elements of `access` become `vectors` in the lanes that are meant; of others they stay what they are.
+    /// The elements of `access` become `vectors` in the lanes that are meant; of others they stay
+    /// what they are.
     fn set_where_meant(&mut self, access: &'k Access, vectors: Vec<Value>) {
         let vectors = match self.meant.clone() {
             None => vectors,
@@ -235,7 +238,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         self.set(access, vectors);
     }
 
-    /// Updates several places of each lane, all or none, as a comparison of the first value with what is held says.
+    /// Updates several places of each lane, all or none, as a comparison of the first value with
+    /// what is held says.
     fn replace_together(
         &mut self,
         combiner: &Combiner,

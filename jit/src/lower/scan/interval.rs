@@ -1,8 +1,9 @@
 //! Affine expressions over loops as a whole: from the least of their values to the largest.
 //!
-//! Interval arithmetic over the ranges of the iterators, each step checked: the results hold all values that the expression has, and
-//! more where iterators depend on each other. An indexing map has tighter ranges, but takes microseconds for one: these are found for
-//! each part of a loop anew, from the first and the last of its iterations, in some nanoseconds.
+//! Interval arithmetic over the ranges of the iterators, each step checked: the results hold all
+//! values that the expression has, and more where iterators depend on each other. An indexing map
+//! has tighter ranges, but takes microseconds for one: these are found for each part of a loop
+//! anew, from the first and the last of its iterations, in some nanoseconds.
 
 use super::{Scanner, Unknown};
 use crate::lower::affine::Wanted;

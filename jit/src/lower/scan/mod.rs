@@ -1,9 +1,12 @@
-//! Bodies that find out for many iterations at once whether any of them can fail, and where their updates may go.
+//! Bodies that find out for many iterations at once whether any of them can fail, and where their
+//! updates may go.
 //!
-//! Loops are not run: iterators are taken as the ranges they go through, affine expressions as those of their values, and of an array of
-//! indices, or of numbers that indices rise or fall with, the least and the largest are looked for in the part that may be read, whichever
-//! of them are. So they are in an array of bounds: rows that it tells the ends of are taken as all that lies between the first and the last.
-//! If all of that is in range, no iteration fails. If it is not, some iteration may fail, or none: that takes the body that checks them one by one.
+//! Loops are not run: iterators are taken as the ranges they go through, affine expressions as
+//! those of their values, and of an array of indices, or of numbers that indices rise or fall with,
+//! the least and the largest are looked for in the part that may be read, whichever of them are. So
+//! they are in an array of bounds: rows that it tells the ends of are taken as all that lies
+//! between the first and the last. If all of that is in range, no iteration fails. If it is not,
+//! some iteration may fail, or none: that takes the body that checks them one by one.
 
 mod interval;
 mod monotone;
@@ -28,7 +31,8 @@ use strew_runtime::abi::{Bounds, Scanned};
 #[derive(Clone, Copy, Debug)]
 struct Unknown;
 
-/// Of the indices that are looked at, one out of so many must be read by some iteration: else it takes less to run them.
+/// Of the indices that are looked at, one out of so many must be read by some iteration: else it
+/// takes less to run them.
 const SPARSE: i64 = 4;
 
 /// A part of an array of indices.
@@ -85,7 +89,8 @@ struct Scanner<'s, 'p, 'k, 'f> {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Looks at the iterations `first..last` of `forall`, and widens the bounds whose addresses stand in the table `privates`.
+    /// Looks at the iterations `first..last` of `forall`, and widens the bounds whose addresses
+    /// stand in the table `privates`.
     pub(super) fn scan(
         &mut self,
         forall: &'k Forall,
@@ -276,8 +281,9 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         outcome
     }
 
-    /// The least that a row begins with and the most that one ends with. Nothing is known unless these are the first row and the last one:
-    /// elsewhere what lies between may be far more than all rows.
+    /// The least that a row begins with and the most that one ends with. Nothing is known unless
+    /// these are the first row and the last one: elsewhere what lies between may be far more than
+    /// all rows.
     fn ends_in_order(&mut self, [lower, upper]: [&Part<'k>; 2]) -> [Value; 2] {
         let [first, last] = [(lower, lower.elements.least), (upper, upper.elements.most)];
         let least = self.extremes(lower).least;
@@ -423,7 +429,8 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         self.is_known = self.function.builder.ins().band(self.is_known, condition);
     }
 
-    /// Looks at all parts, and requires all that is reached to be in range. What is reached, with the numbers of its elements.
+    /// Looks at all parts, and requires all that is reached to be in range. What is reached, with
+    /// the numbers of its elements.
     fn look(&mut self) -> (Vec<Reached<'k>>, Vec<Interval>) {
         let parts = std::mem::take(&mut self.parts);
         let found: Vec<_> = parts.iter().map(|part| self.extremes(part)).collect();
@@ -487,7 +494,8 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
         self.call_scan(part, part.elements.least, count)
     }
 
-    /// The same of `count` elements of `part` from the one at `first` on, if all that is required so far holds; else of none.
+    /// The same of `count` elements of `part` from the one at `first` on, if all that is required
+    /// so far holds; else of none.
     fn call_scan(&mut self, part: &Part<'k>, first: Value, count: Value) -> Interval {
         let none = self.constant(0);
         let ins = &mut self.function.builder;

@@ -1,9 +1,11 @@
-//! Subscripts that rise, or fall, with an element of an array: the least and the largest of them follow from those of the elements.
+//! Subscripts that rise, or fall, with an element of an array: the least and the largest of them
+//! follow from those of the elements.
 //!
-//! `(int)((x[i] - low) * scale) + 1` is made of steps each of which is monotone where nothing else in it changes: sums, differences and
-//! products with a fixed number, since rounding is monotone too, and conversions. So is what they make together, and all of its values lie
-//! between those of the least and of the largest element. Not so where integers wrap, or where floats leave the finite numbers, of which
-//! some differences and products are no numbers: then nothing is known.
+//! `(int)((x[i] - low) * scale) + 1` is made of steps each of which is monotone where nothing else
+//! in it changes: sums, differences and products with a fixed number, since rounding is monotone
+//! too, and conversions. So is what they make together, and all of its values lie between those of
+//! the least and of the largest element. Not so where integers wrap, or where floats leave the
+//! finite numbers, of which some differences and products are no numbers: then nothing is known.
 
 use super::interval::Interval;
 use super::{Scanner, Unknown};
@@ -85,7 +87,8 @@ impl<'k> Scanner<'_, '_, 'k, '_> {
         expr.ty(self.function.program.kernel)
     }
 
-    /// The values of an index, if it is reached; `found` are the least and the largest elements of all parts.
+    /// The values of an index, if it is reached; `found` are the least and the largest elements of
+    /// all parts.
     pub(super) fn values(
         &mut self,
         index: &Monotone<'k>,
@@ -222,8 +225,8 @@ impl<'k> Scanner<'_, '_, 'k, '_> {
         builder.ins().fcmp(FloatCC::LessThanOrEqual, size, most)
     }
 
-    /// Whether `value` is in a range, as far as an `i64` can be beyond it: what a scan finds of larger numbers is the largest `i64`, so that
-    /// this one is taken for beyond too.
+    /// Whether `value` is in a range, as far as an `i64` can be beyond it: what a scan finds of
+    /// larger numbers is the largest `i64`, so that this one is taken for beyond too.
     fn is_between(&mut self, value: Value, (least, most): (i128, i128)) -> Value {
         let least = i64::try_from(least).unwrap_or(i64::MIN);
         let most = i64::try_from(most).unwrap_or(i64::MAX - 1);

@@ -136,7 +136,8 @@ fn keys_in_order_are_blocked_but_for_small_and_huge_outputs() {
         decide(&shape, around, || u64::MAX).strategy.name()
     };
     assert_eq!(of(1 << 20, 1 << 17, Mode::Stable), "blocked");
-    // Where the grouping is free, merging whole copies takes less than looking at each update whether it leaves a window.
+    // Where the grouping is free, merging whole copies takes less than looking at each update
+    // whether it leaves a window.
     assert_eq!(of(1 << 20, 1 << 17, Mode::Fast), "dense");
     assert_eq!(of(1 << 20, (1 << 17) + 1, Mode::Stable), "dense");
     assert_eq!(of(1 << 20, 1 << 17, Mode::Exact), "serial");
@@ -356,7 +357,8 @@ fn the_stable_order_does_not_see_the_machine() {
     }
 }
 
-/// Costs at which one strategy is cheap or dear beside the others, and caches from none to huge ones.
+/// Costs at which one strategy is cheap or dear beside the others, and caches from none to huge
+/// ones.
 fn machines() -> Vec<Machine> {
     let usual = Calibration::default();
     let costs = [
@@ -536,14 +538,16 @@ fn long_rows_beyond_the_second_cache_have_owners() {
     for megabytes in [64, 256] {
         assert_eq!(of(64, megabytes << 18, 2), "rows", "{megabytes} MB");
     }
-    // Rows in the last cache are there in time, and what is read of memory both threads read: 3.3 ms for 2.6 in 4 MiB.
+    // Rows in the last cache are there in time, and what is read of memory both threads read: 3.3
+    // ms for 2.6 in 4 MiB.
     assert_eq!(of(64, 1 << 20, 2), "serial", "in the last cache");
     assert_eq!(of(64, 1 << 16, 2), "serial", "in the second cache");
     assert_eq!(of(8, 1 << 20, 2), "serial", "two rows in a line");
     assert_eq!(of(64, 1 << 22, 1), "serial", "one thread");
 }
 
-/// Two threads take 4.1 ms by copies for 6.0 by one of them with rows of 8 floats in 4 MiB, 1.6 for 2.6 with rows of 64.
+/// Two threads take 4.1 ms by copies for 6.0 by one of them with rows of 8 floats in 4 MiB, 1.6 for
+/// 2.6 with rows of 64.
 #[test]
 fn rows_in_lanes_are_copied_where_there_are_some_updates_of_each() {
     let machine = with_far_last_cache();

@@ -3,12 +3,13 @@ use crate::indexing::simplify::congruence::wide_mod;
 use crate::indexing::simplify::context::Congruence;
 use crate::indexing::simplify::linear::Linear;
 
-/// So often the ends of one expression are moved by all residues of it: those that contradict each other would move them on and on.
+/// So often the ends of one expression are moved by all residues of it: those that contradict each
+/// other would move them on and on.
 const PASSES: usize = 16;
 
 impl Domain {
-    /// Moves the ends of what an expression can be to values that leave the residue which is known of it, which need not be said of a
-    /// single value.
+    /// Moves the ends of what an expression can be to values that leave the residue which is known
+    /// of it, which need not be said of a single value.
     pub(super) fn tighten_to_residues(&mut self) -> Checked<()> {
         let known = self.items.iter().filter_map(Item::normal);
         let known = known.filter_map(|(linear, bounds)| Congruence::of(&linear, bounds));
@@ -57,7 +58,8 @@ impl Domain {
     }
 }
 
-/// What `known` says of `linear` by `modulus`: it is taken apart into multiples of what these speak of.
+/// What `known` says of `linear` by `modulus`: it is taken apart into multiples of what these speak
+/// of.
 fn congruence_of(linear: &Linear, modulus: i64, known: &[Congruence]) -> Option<Congruence> {
     let (mut left, mut residue) = (linear.clone(), 0_i128);
     for congruence in known.iter().filter(|it| it.modulus % modulus == 0) {
@@ -82,7 +84,8 @@ fn congruence_of(linear: &Linear, modulus: i64, known: &[Congruence]) -> Option<
 }
 
 impl Congruence {
-    /// Whether that `linear` is `value` says what it leaves: both or their opposites differ by a multiple of the modulus.
+    /// Whether that `linear` is `value` says what it leaves: both or their opposites differ by a
+    /// multiple of the modulus.
     fn follows_from(&self, linear: &Linear, value: i64) -> bool {
         let differences = [linear.minus(&self.linear), linear.plus(&self.linear)];
         differences

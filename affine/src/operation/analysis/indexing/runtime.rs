@@ -11,8 +11,8 @@ pub struct RuntimeSource {
     pub value: Value,
     /// From the variables of the indexing to the place in that array.
     pub map: IndexingMap,
-    /// The positions that the variable can have, where another value counts as the nearest of them. Without them a value outside
-    /// of the variable's bounds means that nothing is accessed.
+    /// The positions that the variable can have, where another value counts as the nearest of them.
+    /// Without them a value outside of the variable's bounds means that nothing is accessed.
     pub clamp: Option<Interval>,
 }
 
@@ -32,7 +32,8 @@ impl Indexing {
         sources.collect()
     }
 
-    /// The positions of the runtime variables that these results depend on, themselves or by the places of others.
+    /// The positions of the runtime variables that these results depend on, themselves or by the
+    /// places of others.
     fn runtimes_of(&self, first: usize, count: usize) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut open = vec![(first, count)];
@@ -74,8 +75,8 @@ impl Indexing {
     }
 }
 
-/// The same map without what the domain says of other runtime variables than these: whoever reads a value knows no others. Where there
-/// are none, none is declared either.
+/// The same map without what the domain says of other runtime variables than these: whoever reads a
+/// value knows no others. Where there are none, none is declared either.
 fn of_known_runtimes(map: IndexingMap, known: &BTreeSet<usize>) -> IndexingMap {
     if map.is_known_empty() {
         return map;
