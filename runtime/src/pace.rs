@@ -5,6 +5,7 @@
 //! tells, when it runs again. This chooses between ways that give the same bits.
 
 use crate::abi::ChunkFn;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -47,7 +48,9 @@ pub(crate) struct Pace {
     /// Which loop, and which size; 0 where there is none.
     key: AtomicU64,
     runs: AtomicU32,
-    /// Picoseconds for a statement, by [`Way`]; 0 where that is not known.
+    /// How many updates it made when it ran last.
+    updates: AtomicU64,
+    /// Picoseconds for an update, by [`Way`]; 0 where that is not known.
     alone: AtomicU32,
     shared: AtomicU32,
 }
@@ -76,21 +79,24 @@ impl Paces {
             let all = [&pace.runs, &pace.alone, &pace.shared];
             all.into_iter()
                 .for_each(|it| it.store(0, Ordering::Relaxed));
+            pace.updates.store(0, Ordering::Relaxed);
         }
         pace
     }
 }
 
 impl Pace {
-    /// What so many statements take on one thread, or at most do by what they take on `threads`;
-    /// `None` when nobody knows.
-    pub(crate) fn expected(&self, statements: u64, threads: usize) -> Option<Duration> {
+    /// What as many updates as last time take on one thread, or at most do by what they take on
+    /// `threads`; `None` when nobody knows. The loops of a nest that run at once are not all as long:
+    /// tiles on a diagonal are one, then many, then one again, and nobody counts them beforehand.
+    pub(crate) fn expected(&self, threads: usize) -> Option<Duration> {
         let [alone, shared] = self.paces().map(u64::from);
         let pace = match alone {
             0 => shared.saturating_mul(threads as u64),
             pace => pace,
         };
-        (pace > 0).then(|| Duration::from_nanos(pace.saturating_mul(statements) / 1000))
+        let updates = self.updates.load(Ordering::Relaxed);
+        (pace > 0).then(|| Duration::from_nanos(pace.saturating_mul(updates) / 1000))
     }
 
     /// Counts a run on one thread for want of others, and says whether these should be there for
@@ -135,11 +141,19 @@ impl Pace {
         [&self.alone, &self.shared].map(|it| it.load(Ordering::Relaxed))
     }
 
-    /// Notes how long so many statements took. What disturbs a run makes it slower: less time
+    /// Keeps how many updates a whole run has made: the next one is expected to make as many.
+    pub(crate) fn end(&self, updates: u64) {
+        self.updates.store(updates, Ordering::Relaxed);
+    }
+
+    /// Notes how long so many updates took. What disturbs a run makes it slower: less time
     /// counts at once, more time by and by, and no more than twice what was known, however long the
     /// disturbance.
-    pub(crate) fn note(&self, way: Way, statements: u64, time: Duration) {
-        let picoseconds = time.as_nanos().saturating_mul(1000) / u128::from(statements.max(1));
+    pub(crate) fn note(&self, way: Way, updates: u64, time: Duration) {
+        let Some(updates) = NonZeroU64::new(updates) else {
+            return;
+        };
+        let picoseconds = time.as_nanos().saturating_mul(1000) / u128::from(updates.get());
         let new = u32::try_from(picoseconds).unwrap_or(u32::MAX).max(1);
         let pace = match way {
             Way::Alone => &self.alone,
@@ -189,9 +203,10 @@ mod tests {
         for (shared, faster) in [(5, Way::Shared), (20, Way::Alone)] {
             let paces = Paces::default();
             let pace = paces.of(body, 1000);
-            assert_eq!((pace.next(), pace.expected(1000, 2)), (Way::Alone, None));
+            assert_eq!((pace.next(), pace.expected(2)), (Way::Alone, None));
             pace.note(Way::Alone, 1000, Duration::from_micros(10));
-            assert_eq!(pace.expected(2000, 2), Some(Duration::from_micros(20)));
+            pace.end(2000);
+            assert_eq!(pace.expected(2), Some(Duration::from_micros(20)));
             pace.note(Way::Shared, 1000, Duration::from_micros(shared));
             let next: Vec<_> = (1..512).map(|_| paces.of(body, 1000).next()).collect();
             let by_turns = [Way::Alone, Way::Shared, Way::Shared, Way::Alone];
@@ -220,8 +235,8 @@ mod tests {
         paces
             .of(body, 1000)
             .note(Way::Alone, 1000, Duration::from_micros(1));
-        assert_eq!(paces.of(body, 5000).expected(5000, 2), None);
-        assert!(paces.of(body, 1001).expected(1001, 2).is_some());
+        assert_eq!(paces.of(body, 5000).expected(2), None);
+        assert!(paces.of(body, 1001).expected(2).is_some());
     }
 
     #[test]
@@ -232,7 +247,9 @@ mod tests {
             for time in [Duration::ZERO, Duration::MAX, Duration::MAX] {
                 pace.note(Way::Alone, statements, time);
             }
-            assert!(pace.expected(u64::MAX, 2).is_some());
+            pace.end(u64::MAX);
+            // Of a run that updated nothing there is nothing to be learnt.
+            assert_eq!(pace.expected(2).is_some(), statements > 0);
         }
     }
 }

@@ -63,13 +63,14 @@ impl Strategy for Direct {
             }
         };
         if begun.iterations > 0 {
-            pace.note(Way::Alone, begun.statements(shape), start.elapsed());
+            pace.note(Way::Alone, chunks.updates(), start.elapsed());
         }
         // SAFETY: as above; those that have begun are done.
         let parts = unsafe { share(&chunks, shape, team, &begun) };
         if way == Some(Way::Shared) && is_awake {
-            pace.note(Way::Shared, statements(shape), start.elapsed());
+            pace.note(Way::Shared, chunks.updates(), start.elapsed());
         }
+        pace.end(chunks.updates());
         let threads = shape.threads.min(parts.max(1));
         chunks.finish(job.call)?;
         Ok(Ran {
@@ -118,7 +119,7 @@ fn way(shape: &Shape, pace: &Pace, team: &Team, is_awake: bool) -> Option<Way> {
     if shape.threads == 1 {
         return Some(Way::Alone);
     }
-    let Some(expected) = pace.expected(statements(shape), shape.threads) else {
+    let Some(expected) = pace.expected(shape.threads) else {
         return (shape.trips >= MANY_STATEMENTS).then_some(Way::Shared);
     };
     if expected > NOT_TRIED_ALONE {
@@ -149,14 +150,6 @@ fn lengths(shape: &Shape) -> (i64, i64) {
 struct Begun {
     iterations: i64,
     chunks: usize,
-}
-
-impl Begun {
-    /// About how many statements that were.
-    fn statements(&self, shape: &Shape) -> u64 {
-        let all = u128::from(statements(shape)) * u128::from(self.iterations.unsigned_abs());
-        u64::try_from(all / u128::from(shape.count.max(1))).unwrap_or(u64::MAX)
-    }
 }
 
 /// Runs the first iterations on the calling thread until it is clear that the rest is worth

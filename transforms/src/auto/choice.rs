@@ -514,7 +514,7 @@ mod tests {
                affine.for k in 0..t { affine.for i in 1..n + 1 { a[i] = a[i - 1] + a[i + 1] } }
              }",
             &[
-                "k and i both carry dependences, (0, 1) (<, -1) (<, 0) (<, 1): tiles of 64 by 256 that lie on a diagonal run at once; i moves by 1 for each iteration of k, so that none goes back",
+                "k and i both carry dependences, (0, 1) (<, -1) (<, 0) (<, 1): tiles of 64 by 128 that lie on a diagonal run at once; i moves by 1 for each iteration of k, so that none goes back",
             ],
         );
     }

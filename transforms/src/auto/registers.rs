@@ -421,7 +421,7 @@ mod tests {
     #[test]
     fn chains_run_beside_each_other() {
         let tiles = [
-            "tile(i = 64, j = 256)",
+            "tile(i = 64, j = 128)",
             "normalize(i_t)",
             "normalize(j_t)",
             "skew(j_t_c by i_t_c, 1)",
@@ -445,7 +445,7 @@ mod tests {
         let tiles = |outer: &str| {
             [
                 format!("skew(j by {outer}, 1)"),
-                format!("tile({outer} = 64, j_s = 256)"),
+                format!("tile({outer} = 64, j_s = 128)"),
                 format!("normalize({outer}_t)"),
                 "normalize(j_s_t)".to_owned(),
                 format!("skew(j_s_t_c by {outer}_t_c, 2)"),

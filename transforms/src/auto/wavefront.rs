@@ -11,7 +11,7 @@ use strew_affine::{AffineFor, IterId, Kernel, Variable};
 
 /// Iterations of the outer and of the inner loop that make a tile: many points, so that a diagonal
 /// of tiles is worth sharing, in rows along memory that are long enough to be fetched in advance.
-pub(super) const POINTS: [i64; 2] = [64, 256];
+pub(super) const POINTS: [i64; 2] = [64, 128];
 
 /// Tiles move by at most so many for each one of the loop around.
 const MOST_SKEW: i64 = 3;
