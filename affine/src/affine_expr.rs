@@ -245,7 +245,7 @@ impl AffineExpr {
         }
     }
 
-    /// `self / divisor` where all terms are multiples of it.
+    /// `self / divisor` where all terms, and the constant, are multiples of it.
     pub(crate) fn divided_exactly(&self, divisor: i64) -> Option<Self> {
         let divided = |it: i64| (it.checked_rem(divisor)? == 0).then_some(it / divisor);
         let terms = self.terms.iter().map(|it| {

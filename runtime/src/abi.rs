@@ -107,8 +107,8 @@ pub struct Call {
     /// without being handed to the runtime; 0 where somebody wants to say how they are combined,
     /// and where the call may be stopped and nobody has copies of the targets.
     pub most_in_order: i64,
-    /// Foralls without private buffers that run fewer statements than this run at once, without
-    /// being handed to the runtime.
+    /// Foralls without private buffers that run fewer statements than this are run in order right
+    /// there, without being handed to the runtime.
     pub most_alone: i64,
     /// How many threads the call may use, as it is to [think](crate::Settings::as_on_one_thread).
     pub threads: i64,

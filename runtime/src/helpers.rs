@@ -43,7 +43,7 @@ struct Board {
     idle: CachePadded<AtomicUsize>,
     /// How many do not sleep: these, those at work, and those that are about to wake up.
     awake: AtomicUsize,
-    /// Where the one runs who called for help last: helpers work somewhere else.
+    /// Where the one runs who called for help last: helpers look out and work somewhere else.
     caller: Occupied,
     /// How many there are.
     helpers: usize,
@@ -137,7 +137,10 @@ impl Helpers {
 
     /// Wakes as many as are missing of `wanted` that look out.
     fn call(&self, wanted: usize) {
-        self.board.caller.by_this_thread();
+        // One who helps others and calls for help himself would send helpers to whom he helps.
+        if self.pool.current_thread_index().is_none() {
+            self.board.caller.by_this_thread();
+        }
         let idle = self.board.idle.load(Ordering::SeqCst);
         let mut has_called = false;
         for _ in idle..wanted {
@@ -195,6 +198,7 @@ impl Board {
             let offer = self.look_out();
             self.idle.fetch_sub(1, Ordering::SeqCst);
             if let Some(offer) = offer {
+                self.caller.keep_away();
                 offer.take_part(number);
                 continue;
             }

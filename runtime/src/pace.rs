@@ -31,6 +31,9 @@ const RUNS_BETWEEN_TRIALS_CLEAR: u32 = 256;
 /// run of one, and 7 behind one of their own.
 const RUNS_OF_A_TRIAL: u32 = 2;
 
+/// A run counts for so many times as slow as the others at most, however long it was disturbed.
+const MOST_SLOWER: u32 = 4;
+
 /// On how many threads a loop runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -48,9 +51,9 @@ pub(crate) struct Pace {
     /// Which loop, and which size; 0 where there is none.
     key: AtomicU64,
     runs: AtomicU32,
-    /// How many updates it made when it ran last.
-    updates: AtomicU64,
-    /// Picoseconds for an update, by [`Way`]; 0 where that is not known.
+    /// How much it did when it ran last, in updates, or in statements where it counts none.
+    work: AtomicU64,
+    /// Picoseconds for one of these, by [`Way`]; 0 where that is not known.
     alone: AtomicU32,
     shared: AtomicU32,
 }
@@ -79,14 +82,14 @@ impl Paces {
             let all = [&pace.runs, &pace.alone, &pace.shared];
             all.into_iter()
                 .for_each(|it| it.store(0, Ordering::Relaxed));
-            pace.updates.store(0, Ordering::Relaxed);
+            pace.work.store(0, Ordering::Relaxed);
         }
         pace
     }
 }
 
 impl Pace {
-    /// What as many updates as last time take on one thread, or at most do by what they take on
+    /// What as much work as last time takes on one thread, or at most does by what it takes on
     /// `threads`; `None` when nobody knows. The loops of a nest that run at once are not all as long:
     /// tiles on a diagonal are one, then many, then one again, and nobody counts them beforehand.
     pub(crate) fn expected(&self, threads: usize) -> Option<Duration> {
@@ -95,8 +98,8 @@ impl Pace {
             0 => shared.saturating_mul(threads as u64),
             pace => pace,
         };
-        let updates = self.updates.load(Ordering::Relaxed);
-        (pace > 0).then(|| Duration::from_nanos(pace.saturating_mul(updates) / 1000))
+        let work = self.work.load(Ordering::Relaxed);
+        (pace > 0).then(|| Duration::from_nanos(pace.saturating_mul(work) / 1000))
     }
 
     /// Counts a run on one thread for want of others, and says whether these should be there for
@@ -141,19 +144,30 @@ impl Pace {
         [&self.alone, &self.shared].map(|it| it.load(Ordering::Relaxed))
     }
 
-    /// Keeps how many updates a whole run has made: the next one is expected to make as many.
-    pub(crate) fn end(&self, updates: u64) {
-        self.updates.store(updates, Ordering::Relaxed);
+    /// How much a run has done that made so many updates: these, or if bodies count none, as those of
+    /// some kernels do, about so many statements.
+    pub(crate) fn done(&self, updates: u64, statements: u64) -> u64 {
+        let has_counted = self.work.load(Ordering::Relaxed) > 0;
+        match updates {
+            0 if !has_counted => statements,
+            _ => updates,
+        }
     }
 
-    /// Notes how long so many updates took. What disturbs a run makes it slower: less time
-    /// counts at once, more time by and by, and no more than twice what was known, however long the
-    /// disturbance.
-    pub(crate) fn note(&self, way: Way, updates: u64, time: Duration) {
-        let Some(updates) = NonZeroU64::new(updates) else {
+    /// Keeps how much a whole run has done: the next one is expected to do as much.
+    pub(crate) fn end(&self, work: u64) {
+        if work > 0 {
+            self.work.store(work, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes how long so much work took. What disturbs a run makes it slower: less time counts at
+    /// once, more time by and by.
+    pub(crate) fn note(&self, way: Way, work: u64, time: Duration) {
+        let Some(work) = NonZeroU64::new(work) else {
             return;
         };
-        let picoseconds = time.as_nanos().saturating_mul(1000) / u128::from(updates.get());
+        let picoseconds = time.as_nanos().saturating_mul(1000) / u128::from(work.get());
         let new = u32::try_from(picoseconds).unwrap_or(u32::MAX).max(1);
         let pace = match way {
             Way::Alone => &self.alone,
@@ -162,7 +176,7 @@ impl Pace {
         let mean = match pace.load(Ordering::Relaxed) {
             0 => new,
             old if new < old => new,
-            old => old + (new.min(old.saturating_mul(2)) - old) / 8,
+            old => old + ((new.min(old.saturating_mul(MOST_SLOWER)) - old) / 8).max(1),
         };
         pace.store(mean, Ordering::Relaxed);
     }
@@ -230,6 +244,30 @@ mod tests {
     }
 
     #[test]
+    fn what_gets_slower_is_believed_by_and_by() {
+        let pace = &Pace::default();
+        pace.end(1);
+        pace.note(Way::Alone, 1 << 20, Duration::from_nanos(1));
+        let slow = || pace.note(Way::Alone, 1, Duration::from_micros(10));
+        slow();
+        assert!(pace.expected(2) < Some(Duration::from_nanos(1)));
+        (0..64).for_each(|_| slow());
+        assert!(pace.expected(2) > Some(Duration::from_micros(9)));
+    }
+
+    #[test]
+    fn statements_count_where_no_updates_are_counted() {
+        let pace = &Pace::default();
+        assert_eq!(pace.done(0, 500), 500);
+        assert_eq!(pace.done(70, 500), 70);
+        pace.end(70);
+        assert_eq!(pace.done(0, 500), 0);
+        pace.end(0);
+        pace.note(Way::Alone, 70, Duration::from_micros(7));
+        assert_eq!(pace.expected(2), Some(Duration::from_micros(7)));
+    }
+
+    #[test]
     fn sizes_are_remembered_apart() {
         let paces = Paces::default();
         paces
@@ -242,14 +280,14 @@ mod tests {
     #[test]
     fn nothing_overflows() {
         let paces = Paces::default();
-        for statements in [0, 1, u64::MAX] {
-            let pace = paces.of(body, statements);
+        for work in [0, 1, u64::MAX] {
+            let pace = paces.of(body, work);
             for time in [Duration::ZERO, Duration::MAX, Duration::MAX] {
-                pace.note(Way::Alone, statements, time);
+                pace.note(Way::Alone, work, time);
             }
             pace.end(u64::MAX);
-            // Of a run that updated nothing there is nothing to be learnt.
-            assert_eq!(pace.expected(2).is_some(), statements > 0);
+            // Of a run that did nothing there is nothing to be learnt.
+            assert_eq!(pace.expected(2).is_some(), work > 0);
         }
     }
 }

@@ -23,7 +23,10 @@ impl Default for Occupied {
 impl Occupied {
     /// It is the one that this thread runs on now.
     pub(crate) fn by_this_thread(&self) {
-        self.0.store(here().unwrap_or(NONE), Ordering::Relaxed);
+        let here = here().unwrap_or(NONE);
+        if self.0.load(Ordering::Relaxed) != here {
+            self.0.store(here, Ordering::Relaxed);
+        }
     }
 
     /// Moves this thread to another processor of those that it may run on, if it runs on this one
@@ -57,7 +60,10 @@ fn leave(processor: usize) {
     let mut others = allowed;
     // SAFETY: the number is within the set.
     unsafe { libc::CPU_CLR(processor, &mut others) };
-    // Nothing comes of a set without processors but a refusal.
+    // SAFETY: the set is only read.
+    if unsafe { libc::CPU_COUNT(&others) } == 0 {
+        return;
+    }
     // SAFETY: as above; the set is only read.
     unsafe {
         libc::sched_setaffinity(0, size, &raw const others);

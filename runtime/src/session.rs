@@ -340,7 +340,7 @@ impl<'r> Session<'r> {
         self.shared.is_protected || !self.settings().is_put_back_when_stopped()
     }
 
-    /// So many statements a forall without private buffers may run at once.
+    /// A forall without private buffers that runs fewer statements is run in order right there.
     fn most_alone(&self) -> i64 {
         match self.is_nested || self.runtime().threads() == 1 {
             true => strategy::MOST_ALONE,

@@ -2,17 +2,20 @@
 
 use super::{Constraint, Declaration, Dimensions, IndexExpr, IndexingMap, Interval};
 use crate::visit::Loop;
-use crate::{Access, AffineExpr, Bound, Factor, IterId, Kernel, Overflow, Subscript, Variable};
+use crate::{
+    Access, AffineExpr, Bound, Factor, IterId, Kernel, Overflow, Subscript, Term, Variable,
+};
 
 /// More bounds of loops than this are not held against an expression.
 const CONSTRAINTS: usize = 8;
 
 impl AffineExpr {
-    /// The expression in fewer divisions and remainders, if the simplifier of maps finds some:
-    /// equal wherever all of the loops `loops` are in an iteration and every divisor is positive,
-    /// as it is wherever the expression has a value.
+    /// The expression in fewer divisions and remainders, if there are any such: equal wherever all
+    /// of the loops `loops` are in an iteration and every divisor is positive, as it is wherever the
+    /// expression has a value.
     ///
-    /// No new number is divided: who knows that no numerator leaves 64 bits knows it of the result.
+    /// No number is divided but what was, or a quotient of that: who knows that no numerator leaves
+    /// 64 bits knows it of the result.
     ///
     /// ```
     /// # use strew_affine::{text, visit};
@@ -26,10 +29,15 @@ impl AffineExpr {
     /// }
     /// ```
     pub fn folded(&self, loops: &[Loop<'_>]) -> Self {
-        let recombined = recombined(self).unwrap_or_else(|_| self.clone());
+        let recombined = recombined(self);
         let before = numerators(&recombined);
-        // A single division of what nothing bounds stays.
-        if before.len() <= usize::from(loops.is_empty()) {
+        let is_plain = match before.as_slice() {
+            [] => true,
+            // One variable that nothing bounds.
+            [one] => loops.is_empty() && one.as_variable().is_some(),
+            _ => false,
+        };
+        if is_plain {
             return recombined;
         }
         let folded = from_their_start(&recombined, loops).unwrap_or_default();
@@ -82,33 +90,55 @@ impl Access {
 
 /// Quotients and remainders of one division put together: most expressions need no more than that,
 /// and it takes a fiftieth of the time.
-fn recombined(expr: &AffineExpr) -> Result<AffineExpr, Overflow> {
-    for term in expr.terms() {
-        for (position, factor) in term.factors.iter().enumerate() {
-            let Some(division) = Division::of(factor)? else {
-                continue;
-            };
-            let mut others = AffineExpr::from(term.coefficient);
-            for (_, other) in term
-                .factors
-                .iter()
-                .enumerate()
-                .filter(|(it, _)| *it != position)
-            {
-                others = others.times(&AffineExpr::from_factor(other.clone()))?;
-            }
-            let both = division
-                .times
-                .times(&AffineExpr::from_factor(division.quotient))?;
-            let both = both.plus(&AffineExpr::from_factor(factor.clone()))?;
-            let both = others.times(&both)?;
-            let rest = expr.minus(&both)?;
-            if rest.terms().len() + both.terms().len() == expr.terms().len() {
-                return recombined(&rest.plus(&others.times(&division.whole)?)?);
-            }
-        }
+fn recombined(expr: &AffineExpr) -> AffineExpr {
+    let mut found = expr.clone();
+    while let Some(next) = with_less_divisions(&found) {
+        found = next;
     }
-    Ok(expr.clone())
+    found
+}
+
+/// The expression with one remainder and its quotient put together, if that takes fewer divisions.
+fn with_less_divisions(expr: &AffineExpr) -> Option<AffineExpr> {
+    let count = numerators(expr).len();
+    let mut each = expr.terms().iter().flat_map(|term| {
+        let positions = 0..term.factors.len();
+        positions.map(move |position| together(expr, term, position))
+    });
+    each.find_map(|it| it.ok().flatten().filter(|it| numerators(it).len() < count))
+}
+
+/// The expression where a remainder, the factor of `term` at `position`, and its quotient have been
+/// put together.
+fn together(
+    expr: &AffineExpr,
+    term: &Term,
+    position: usize,
+) -> Result<Option<AffineExpr>, Overflow> {
+    let factor = &term.factors[position];
+    let Some(division) = Division::of(factor)? else {
+        return Ok(None);
+    };
+    let mut others = AffineExpr::from(term.coefficient);
+    for (_, other) in term
+        .factors
+        .iter()
+        .enumerate()
+        .filter(|(it, _)| *it != position)
+    {
+        others = others.times(&AffineExpr::from_factor(other.clone()))?;
+    }
+    let both = division
+        .times
+        .times(&AffineExpr::from_factor(division.quotient))?;
+    let both = both.plus(&AffineExpr::from_factor(factor.clone()))?;
+    let both = others.times(&both)?;
+    let rest = expr.minus(&both)?;
+    let has_both = rest.terms().len() + both.terms().len() == expr.terms().len();
+    match has_both {
+        true => Ok(Some(rest.plus(&others.times(&division.whole)?)?)),
+        false => Ok(None),
+    }
 }
 
 /// What a remainder belongs to: together with so many times the quotient it is the whole.

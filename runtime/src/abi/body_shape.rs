@@ -53,7 +53,7 @@ pub enum BodyShape {
     Bounds,
     /// It finds out at once for all of its iterations, from the least and the largest of the
     /// indices that they may read, whether any of them can fail, and widens the
-    /// [`Bounds`](super::Bounds) of [`Bounds`](super::Bounds)(Self::Bounds) by where their updates
+    /// [`Bounds`](super::Bounds) of [`Bounds`](Self::Bounds) by where their updates
     /// may go, but for [`Bounds::falls`](super::Bounds::falls) and
     /// [`Bounds::last`](super::Bounds::last). Where it cannot tell it makes them
     /// [`Bounds::ALL`](super::Bounds::ALL).

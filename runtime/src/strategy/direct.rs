@@ -54,25 +54,28 @@ impl Strategy for Direct {
         let pace = team.paces().of(job.forall.body, statements(shape));
         let is_awake = team.is_awake();
         let way = way(shape, pace, team, is_awake);
-        // SAFETY: the caller vouches for the forall, which has no private buffers.
-        let begun = unsafe {
-            match way {
-                Some(Way::Shared) => Begun::default(),
-                Some(Way::Alone) => begin(&chunks, shape, || false),
-                None => begin(&chunks, shape, || start.elapsed() >= WORTH_WAKING),
-            }
+        // What one thread was to do, in less time than it takes now, is shared after all.
+        let patience = match way {
+            Some(Way::Shared) => Duration::ZERO,
+            Some(Way::Alone) => NOT_TRIED_ALONE,
+            None => WORTH_WAKING,
         };
+        let is_shared_now = || shape.threads > 1 && start.elapsed() >= patience;
+        // SAFETY: the caller vouches for the forall, which has no private buffers.
+        let begun = unsafe { begin(&chunks, shape, is_shared_now) };
         if begun.iterations > 0 {
-            pace.note(Way::Alone, chunks.updates(), start.elapsed());
+            let done = pace.done(chunks.updates(), begun.statements(shape));
+            pace.note(Way::Alone, done, start.elapsed());
         }
         // SAFETY: as above; those that have begun are done.
         let parts = unsafe { share(&chunks, shape, team, &begun) };
+        let done = pace.done(chunks.updates(), statements(shape));
         if way == Some(Way::Shared) && is_awake {
-            pace.note(Way::Shared, chunks.updates(), start.elapsed());
+            pace.note(Way::Shared, done, start.elapsed());
         }
-        pace.end(chunks.updates());
         let threads = shape.threads.min(parts.max(1));
         chunks.finish(job.call)?;
+        pace.end(done);
         Ok(Ran {
             chunks: (begun.chunks + parts) as u64,
             threads,
@@ -150,6 +153,14 @@ fn lengths(shape: &Shape) -> (i64, i64) {
 struct Begun {
     iterations: i64,
     chunks: usize,
+}
+
+impl Begun {
+    /// About how many statements that were.
+    fn statements(&self, shape: &Shape) -> u64 {
+        let all = u128::from(statements(shape)) * u128::from(self.iterations.unsigned_abs());
+        u64::try_from(all / u128::from(shape.count.max(1))).unwrap_or(u64::MAX)
+    }
 }
 
 /// Runs the first iterations on the calling thread until it is clear that the rest is worth

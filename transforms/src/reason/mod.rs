@@ -133,7 +133,7 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
-    /// How often the inner loop runs depends on a loop around both, and would divide iterators.
+    /// Iterators would be divided by how often the inner loop runs, which a loop around both says.
     #[error(
         "how often `{path}` runs depends on a loop around, and iterators can be divided by numbers and parameters only"
     )]
@@ -279,7 +279,7 @@ pub enum Reason {
         /// Two writes that meet.
         witness: Option<Box<Witness>>,
     },
-    /// An array that would become private is plainly assigned, but not in every cell.
+    /// An array that would become private is assigned, but some cells would keep what was there.
     #[error("`{array}` is assigned in the loop, but not shown to be assigned in every cell exactly once; elsewhere its old contents must stay, and where it is assigned they must not be combined with{}", example(.witness))]
     KeepsOldContents {
         /// The array.
@@ -456,7 +456,7 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
-    /// The end of a loop may lie before its beginning, and what is added at the end not be done.
+    /// A loop may end before its beginning, and what is added at its end would then not be done.
     #[error(
         "nobody could tell that `{path}` never ends before it begins; an iteration behind its last one would then be left out"
     )]
@@ -528,7 +528,7 @@ pub enum Reason {
         /// That write; its two ends are the same.
         witness: Option<Box<Witness>>,
     },
-    /// The turns of a loop would be the extent of an array, and depend on loops or may be negative.
+    /// The turns of a loop would be an extent, and depend on loops around it, or may be negative.
     #[error(
         "an array for the iterations of `{path}` needs an extent that numbers and parameters alone decide, and that is never negative"
     )]
