@@ -134,7 +134,7 @@ fn a_schedule_of_the_flags_is_shown_step_by_step() {
         for step in ["skew(j by i, 1)", "interchange(i, j_s)"] {
             assert!(page.contains(step), "{page}");
         }
-        assert!(!page.contains("tile(i = 64, j = 128)"), "{page}");
+        assert!(!page.contains("tile(i = 64, j = 256)"), "{page}");
     }
 }
 

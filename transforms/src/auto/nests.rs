@@ -450,7 +450,7 @@ impl Scheduler<'_> {
                 loops: [outer, inner].map(|it| name(nests.kernel(), it)),
                 vectors,
                 skew,
-                points: wavefront::POINTS,
+                points: wavefront::points(skew),
             };
             self.attempt_for([why], |attempt| {
                 wavefront::tiles(attempt, [outer, inner], skew)

@@ -148,7 +148,8 @@ pub(super) fn moves(access: &Access, iter: IterId) -> bool {
     access.subscripts.iter().any(|it| mentions(it, iter))
 }
 
-fn mentions(subscript: &Subscript, iter: IterId) -> bool {
+/// Whether `subscript` may have another value in another iteration of the loop over `iter`.
+pub(super) fn mentions(subscript: &Subscript, iter: IterId) -> bool {
     match subscript {
         Subscript::Affine(expr) => expr.mentions(Variable::Iter(iter)),
         Subscript::Computed(_) => true,

@@ -421,7 +421,7 @@ mod tests {
     #[test]
     fn chains_run_beside_each_other() {
         let tiles = [
-            "tile(i = 64, j = 128)",
+            "tile(i = 64, j = 256)",
             "normalize(i_t)",
             "normalize(j_t)",
             "skew(j_t_c by i_t_c, 1)",

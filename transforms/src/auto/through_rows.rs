@@ -6,13 +6,13 @@
 //! says how long they are, 7 instead of 41.
 
 use super::attempt::Attempt;
-use super::order::accesses;
+use super::order::{accesses, mentions};
 use super::{Choice, Scheduler, lanes, path_to, trips};
 use crate::Coalesce;
 use crate::tree::{self, find_affine_loop};
 use strew_affine::lanes::{Lanes, MOST_LANES};
 use strew_affine::visit::{Loop, has_loops};
-use strew_affine::{AffineFor, IterId, Kernel};
+use strew_affine::{Access, AffineFor, IterId, Kernel, Subscript};
 
 /// Rows of so many elements are long: those of 50 take 4.9 µs as one loop and 5.6 by themselves,
 /// 50,000 elements in all, and those of 100 as long.
@@ -56,8 +56,14 @@ fn joined(attempt: &mut Attempt, inner: IterId) -> Option<IterId> {
         return None;
     };
     let may_be_short = trips(target).is_none_or(|it| it < LONG_ROW);
-    let is_plain = accesses(&target.body).iter().all(|it| it.is_affine());
+    let accesses = accesses(&target.body);
+    let is_plain = accesses.iter().all(|it| it.is_affine());
     (may_be_short && is_plain && outer.body.len() == 1).then_some(())?;
+    // To find out what the subscripts would be takes much longer.
+    let may_follow = accesses
+        .iter()
+        .all(|it| may_follow(kernel, target, it).unwrap_or(true));
+    may_follow.then_some(())?;
     let [outer, inner] = [outer.iter, inner].map(|it| path_to(kernel, it));
     attempt.together(|attempt| {
         attempt.step(Coalesce::new(outer, inner))?;
@@ -65,6 +71,24 @@ fn joined(attempt: &mut Attempt, inner: IterId) -> Option<IterId> {
         let target = find_affine_loop(attempt.kernel(), made)?;
         follows(attempt.kernel(), target).then_some(made)
     })
+}
+
+/// Whether the first element of the next row may follow the last one that `access` comes to in the
+/// loop over a row: whether this goes through whole rows. Nothing is said where it does not go
+/// through them one by one.
+fn may_follow(kernel: &Kernel, target: &AffineFor, access: &Access) -> Option<bool> {
+    let (last, others) = access.subscripts.split_last()?;
+    let moves_on = others.iter().any(|it| mentions(it, target.iter));
+    let (Subscript::Affine(last), false) = (last, moves_on) else {
+        return None;
+    };
+    let (step @ 1.., _) = last.split_off(target.iter)? else {
+        return None;
+    };
+    let upper = target.upper.as_single()?;
+    let turns = upper.minus(target.lower.as_single()?).ok()?;
+    let extent = kernel.arrays[access.array].extents.last()?;
+    Some(*extent == turns.scaled(step).ok()?)
 }
 
 /// Whether `target` runs in lanes whose elements all follow each other, or are the same ones.

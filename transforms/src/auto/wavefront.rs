@@ -9,9 +9,23 @@ use crate::{Interchange, Normalize, Parallelize, Skew, Tile};
 use strew_affine::dependence::{Component, Direction};
 use strew_affine::{AffineFor, IterId, Kernel, Variable};
 
-/// Iterations of the outer and of the inner loop that make a tile: many points, so that a diagonal
-/// of tiles is worth sharing, in rows along memory that are long enough to be fetched in advance.
-pub(super) const POINTS: [i64; 2] = [64, 128];
+/// So many iterations of the outer loop are in a tile: many points, so that a diagonal of tiles is
+/// worth sharing.
+const ROWS: i64 = 64;
+
+/// So many of the inner one: rows along memory that are long enough to be fetched in advance.
+const ROW: i64 = 256;
+
+/// The same of loops that are skewed: their tiles lie slantwise, so that half as many are on a
+/// diagonal. Two threads take 1.9 ms for 4 steps of `seidel_2d` with 600 by 600 points, 2.4 with
+/// rows twice as long.
+const SLANTING_ROW: i64 = 128;
+
+/// How many iterations of the outer and of the inner loop make a tile where the inner one is skewed
+/// by `factor`.
+pub(super) fn points(factor: i64) -> [i64; 2] {
+    [ROWS, if factor > 0 { SLANTING_ROW } else { ROW }]
+}
 
 /// Tiles move by at most so many for each one of the loop around.
 const MOST_SKEW: i64 = 3;
@@ -61,7 +75,7 @@ pub(super) fn tiles(
         inner = skewed(attempt, inner, outer.iter, factor)?;
     }
     let sizes = [outer.iter, inner].map(|it| attempt.path(it));
-    attempt.step(Tile::new(sizes.into_iter().zip(POINTS)))?;
+    attempt.step(Tile::new(sizes.into_iter().zip(points(factor))))?;
     let [across, along] = attempt.made()[..] else {
         return None;
     };
