@@ -90,8 +90,9 @@ impl Paces {
 
 impl Pace {
     /// What as much work as last time takes on one thread, or at most does by what it takes on
-    /// `threads`; `None` when nobody knows. The loops of a nest that run at once are not all as long:
-    /// tiles on a diagonal are one, then many, then one again, and nobody counts them beforehand.
+    /// `threads`; `None` when nobody knows. The loops of a nest that run at once are not all as
+    /// long: tiles on a diagonal are one, then many, then one again, and nobody counts them
+    /// beforehand.
     pub(crate) fn expected(&self, threads: usize) -> Option<Duration> {
         let [alone, shared] = self.paces().map(u64::from);
         let pace = match alone {
@@ -144,8 +145,8 @@ impl Pace {
         [&self.alone, &self.shared].map(|it| it.load(Ordering::Relaxed))
     }
 
-    /// How much a run has done that made so many updates: these, or if bodies count none, as those of
-    /// some kernels do, about so many statements.
+    /// How much a run has done that made so many updates: these, or if bodies count none, as those
+    /// of some kernels do, about so many statements.
     pub(crate) fn done(&self, updates: u64, statements: u64) -> u64 {
         let has_counted = self.work.load(Ordering::Relaxed) > 0;
         match updates {

@@ -11,8 +11,8 @@ const CONSTRAINTS: usize = 8;
 
 impl AffineExpr {
     /// The expression in fewer divisions and remainders, if there are any such: equal wherever all
-    /// of the loops `loops` are in an iteration and every divisor is positive, as it is wherever the
-    /// expression has a value.
+    /// of the loops `loops` are in an iteration and every divisor is positive, as it is wherever
+    /// the expression has a value.
     ///
     /// No number is divided but what was, or a quotient of that: who knows that no numerator leaves
     /// 64 bits knows it of the result.
