@@ -6,7 +6,7 @@
 
 use crate::abi::ChunkFn;
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// So many loops are remembered, each with sizes that differ by no more than a factor of two.
@@ -53,6 +53,8 @@ pub(crate) struct Pace {
     runs: AtomicU32,
     /// How much it did when it ran last, in updates, or in statements where it counts none.
     work: AtomicU64,
+    /// Whether it has counted updates.
+    counts: AtomicBool,
     /// Picoseconds for one of these, by [`Way`]; 0 where that is not known.
     alone: AtomicU32,
     shared: AtomicU32,
@@ -79,10 +81,9 @@ impl Paces {
         let place = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - REMEMBERED.ilog2());
         let pace = &self.0[place as usize];
         if pace.key.swap(key, Ordering::Relaxed) != key {
-            let all = [&pace.runs, &pace.alone, &pace.shared];
-            all.into_iter()
-                .for_each(|it| it.store(0, Ordering::Relaxed));
-            pace.work.store(0, Ordering::Relaxed);
+            pace.runs.store(0, Ordering::Relaxed);
+            pace.counts.store(false, Ordering::Relaxed);
+            pace.forget();
         }
         pace
     }
@@ -148,11 +149,20 @@ impl Pace {
     /// How much a run has done that made so many updates: these, or if bodies count none, as those
     /// of some kernels do, about so many statements.
     pub(crate) fn done(&self, updates: u64, statements: u64) -> u64 {
-        let has_counted = self.work.load(Ordering::Relaxed) > 0;
+        if updates > 0 && !self.counts.swap(true, Ordering::Relaxed) {
+            // What is known until now was measured in statements.
+            self.forget();
+        }
         match updates {
-            0 if !has_counted => statements,
+            0 if !self.counts.load(Ordering::Relaxed) => statements,
             _ => updates,
         }
+    }
+
+    fn forget(&self) {
+        self.work.store(0, Ordering::Relaxed);
+        self.alone.store(0, Ordering::Relaxed);
+        self.shared.store(0, Ordering::Relaxed);
     }
 
     /// Keeps how much a whole run has done: the next one is expected to do as much.
@@ -177,7 +187,10 @@ impl Pace {
         let mean = match pace.load(Ordering::Relaxed) {
             0 => new,
             old if new < old => new,
-            old => old + ((new.min(old.saturating_mul(MOST_SLOWER)) - old) / 8).max(1),
+            old => {
+                let more = new.min(old.saturating_mul(MOST_SLOWER)) - old;
+                old.saturating_add((more / 8).max(1))
+            }
         };
         pace.store(mean, Ordering::Relaxed);
     }
@@ -259,8 +272,16 @@ mod tests {
     #[test]
     fn statements_count_where_no_updates_are_counted() {
         let pace = &Pace::default();
-        assert_eq!(pace.done(0, 500), 500);
+        for _ in 0..2 {
+            let done = pace.done(0, 500);
+            assert_eq!(done, 500);
+            pace.note(Way::Alone, done, Duration::from_micros(5));
+            pace.end(done);
+        }
+        assert_eq!(pace.expected(2), Some(Duration::from_micros(5)));
+        // From here on updates are what counts.
         assert_eq!(pace.done(70, 500), 70);
+        assert_eq!(pace.expected(2), None);
         pace.end(70);
         assert_eq!(pace.done(0, 500), 0);
         pace.end(0);
@@ -283,7 +304,7 @@ mod tests {
         let paces = Paces::default();
         for work in [0, 1, u64::MAX] {
             let pace = paces.of(body, work);
-            for time in [Duration::ZERO, Duration::MAX, Duration::MAX] {
+            for time in [Duration::MAX, Duration::MAX, Duration::ZERO, Duration::MAX] {
                 pace.note(Way::Alone, work, time);
             }
             pace.end(u64::MAX);

@@ -63,18 +63,22 @@ impl Strategy for Direct {
         let is_shared_now = || shape.threads > 1 && start.elapsed() >= patience;
         // SAFETY: the caller vouches for the forall, which has no private buffers.
         let begun = unsafe { begin(&chunks, shape, is_shared_now) };
-        if begun.iterations > 0 {
+        let alone = (begun.iterations > 0).then(|| {
             let done = pace.done(chunks.updates(), begun.statements(shape));
-            pace.note(Way::Alone, done, start.elapsed());
-        }
+            (done, start.elapsed())
+        });
         // SAFETY: as above; those that have begun are done.
         let parts = unsafe { share(&chunks, shape, team, &begun) };
         let done = pace.done(chunks.updates(), statements(shape));
-        if way == Some(Way::Shared) && is_awake {
-            pace.note(Way::Shared, done, start.elapsed());
-        }
+        let took = start.elapsed();
         let threads = shape.threads.min(parts.max(1));
         chunks.finish(job.call)?;
+        if let Some((done, took)) = alone {
+            pace.note(Way::Alone, done, took);
+        }
+        if way == Some(Way::Shared) && is_awake {
+            pace.note(Way::Shared, done, took);
+        }
         pace.end(done);
         Ok(Ran {
             chunks: (begun.chunks + parts) as u64,

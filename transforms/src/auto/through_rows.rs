@@ -62,7 +62,7 @@ fn joined(attempt: &mut Attempt, inner: IterId) -> Option<IterId> {
     // To find out what the subscripts would be takes much longer.
     let may_follow = accesses
         .iter()
-        .all(|it| may_follow(kernel, target, it).unwrap_or(true));
+        .all(|it| may_follow(kernel, [outer, target], it).unwrap_or(true));
     may_follow.then_some(())?;
     let [outer, inner] = [outer.iter, inner].map(|it| path_to(kernel, it));
     attempt.together(|attempt| {
@@ -74,12 +74,12 @@ fn joined(attempt: &mut Attempt, inner: IterId) -> Option<IterId> {
 }
 
 /// Whether the first element of the next row may follow the last one that `access` comes to in the
-/// loop over a row: whether this goes through whole rows. Nothing is said where it does not go
-/// through them one by one.
-fn may_follow(kernel: &Kernel, target: &AffineFor, access: &Access) -> Option<bool> {
+/// loop `target` over a row, which stands in the loop `outer` over rows: whether this goes through
+/// whole rows. Nothing is said where subscripts are others than those of a row and an element.
+fn may_follow(kernel: &Kernel, [outer, target]: [&AffineFor; 2], access: &Access) -> Option<bool> {
     let (last, others) = access.subscripts.split_last()?;
-    let moves_on = others.iter().any(|it| mentions(it, target.iter));
-    let (Subscript::Affine(last), false) = (last, moves_on) else {
+    let is_other = mentions(last, outer.iter) || others.iter().any(|it| mentions(it, target.iter));
+    let (Subscript::Affine(last), false) = (last, is_other) else {
         return None;
     };
     let (step @ 1.., _) = last.split_off(target.iter)? else {
@@ -105,7 +105,7 @@ mod tests {
 
     fn kernel(body: &str) -> String {
         format!(
-            "kernel @k(n: i64, m: i64, h: i64, p: f32[n, 3], v: f32[n, 3], w: f32[3], a: f32[n, m], b: f32[n, m], c: f32[h, n, m], d: f32[h, n, m], s: f32[n, 2, 4], t: f32[n, 2, 4], x: u8[h, n, 3], y: u8[h, n, 3]) {{ {body} }}"
+            "kernel @k(n: i64, m: i64, h: i64, p: f32[n, 3], v: f32[n, 3], w: f32[3], a: f32[n, m], b: f32[n, m], c: f32[h, n, m], d: f32[h, n, m], s: f32[n, 2, 4], t: f32[n, 2, 4], x: u8[h, n, 3], y: u8[h, n, 3], f: f32[n * 3], g: f32[n * 3]) {{ {body} }}"
         )
     }
 
@@ -121,6 +121,12 @@ mod tests {
         for (body, first, made, lanes) in [
             (
                 "affine.for i in 0..n { affine.for j in 0..3 { p[i, j] = p[i, j] + 0.5 * v[i, j] } }",
+                vec!["coalesce(i, j)"],
+                "i_j",
+                16,
+            ),
+            (
+                "affine.for i in 0..n { affine.for j in 0..3 { f[i * 3 + j] = g[i * 3 + j] * 0.5 } }",
                 vec!["coalesce(i, j)"],
                 "i_j",
                 16,
@@ -146,6 +152,14 @@ mod tests {
                 .collect::<Vec<_>>();
             schedules(&body, &steps);
         }
+    }
+
+    #[test]
+    fn rows_that_are_not_whole_are_no_loop() {
+        let body = kernel(
+            "affine.for i in 0..n { affine.for j in 0..m - 1 { a[i, j] = b[i, j + 1] * 0.5 } }",
+        );
+        schedules(&body, &["parallelize(i)", "vectorize(j, 8)"]);
     }
 
     #[test]
