@@ -3,13 +3,13 @@
 use super::blend::{Blend, choose_bits, looks_for_nan};
 use super::convert::{clif_type, convert};
 use super::division::{divided, divides, has_quotient, has_quotient_in, remainder};
-use super::function::{FunctionLowering, offset};
+use super::function::FunctionLowering;
 use super::known::Mark;
 use super::operation;
 use super::shift::count_in;
 use crate::site::Site;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, Block, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{self, Block, InstBuilder, Value, types};
 use std::mem::offset_of;
 use strew_affine::interpret::Oob;
 use strew_affine::visit::walk;
@@ -89,11 +89,7 @@ impl FunctionLowering<'_, '_, '_> {
 
     fn threads(&mut self) -> Value {
         match self.program.oob {
-            Oob::Error => {
-                let field = offset(offset_of!(Call, threads));
-                let flags = MemFlagsData::trusted();
-                self.builder.ins().load(types::I64, flags, self.call, field)
-            }
+            Oob::Error => self.call_field(offset_of!(Call, threads)),
             Oob::Skip => self.builder.ins().iconst(types::I64, 1),
         }
     }

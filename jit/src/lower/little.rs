@@ -3,12 +3,12 @@
 use super::affine::Wanted;
 use super::body::is_separate;
 use super::forall::strategy_number;
-use super::function::{FunctionLowering, offset};
+use super::function::FunctionLowering;
 use super::trips::ends;
 use super::weight::own_calls;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, FuncRef, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{BlockArg, FuncRef, InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use std::mem::offset_of;
 use strew_affine::lanes::turns_at_once;
@@ -143,13 +143,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let is_little = ins.icmp(IntCC::SignedLessThan, work, most);
         let targets = |function: &mut Self| function.targets(forall);
         self.at_once_or(is_little, (body, frame, count), targets, share)
-    }
-
-    /// A number in the state of this call, which lies `field` bytes behind its beginning.
-    fn call_field(&mut self, field: usize) -> Value {
-        let flags = MemFlagsData::trusted();
-        let ins = self.builder.ins();
-        ins.load(types::I64, flags, self.call, offset(field))
     }
 
     /// Calls the body for all of its `count` iterations with what `buffers` makes, where

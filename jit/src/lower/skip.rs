@@ -91,11 +91,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     pub(super) fn add_to_call(&mut self, field: usize, count: Value) {
-        let field = offset(field);
-        let flags = MemFlagsData::trusted();
-        let before = self.builder.ins().load(types::I64, flags, self.call, field);
+        let before = self.call_field(field);
         let after = self.builder.ins().iadd(before, count);
-        self.builder.ins().store(flags, after, self.call, field);
+        let flags = MemFlagsData::trusted();
+        let ins = self.builder.ins();
+        ins.store(flags, after, self.call, offset(field));
+    }
+
+    /// What the state of this call has `field` bytes behind its beginning: a number or an address.
+    pub(super) fn call_field(&mut self, field: usize) -> Value {
+        let flags = MemFlagsData::trusted();
+        let ins = self.builder.ins();
+        ins.load(types::I64, flags, self.call, offset(field))
     }
 
     /// Lowers `node`, of which an index out of range makes nothing.

@@ -1,6 +1,6 @@
 //! Long loops tell how far they are, each time they look at the stop token.
 
-use super::function::{FunctionLowering, offset};
+use super::function::FunctionLowering;
 use super::loops::Counted;
 use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
@@ -37,8 +37,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     fn add_to_work(&mut self, field: usize, count: Value) {
         let flags = MemFlagsData::trusted();
-        let at = offset(offset_of!(Call, work));
-        let work = self.builder.ins().load(types::I64, flags, self.call, at);
+        let work = self.call_field(offset_of!(Call, work));
         let place = self.builder.ins().iadd_imm_s(work, field as i64);
         let add = AtomicRmwOp::Add;
         self.builder

@@ -54,15 +54,16 @@ impl Strategy for Direct {
         let pace = team.paces().of(job.forall.body, statements(shape));
         let is_awake = team.is_awake();
         let way = way(shape, pace, team, is_awake);
-        // What one thread was to do, in less time than it takes now, is shared after all.
-        let patience = match way {
-            Some(Way::Shared) => Duration::ZERO,
-            Some(Way::Alone) => NOT_TRIED_ALONE,
-            None => WORTH_WAKING,
-        };
-        let is_shared_now = || shape.threads > 1 && start.elapsed() >= patience;
+        let lasts = |most| move || shape.threads > 1 && start.elapsed() >= most;
         // SAFETY: the caller vouches for the forall, which has no private buffers.
-        let begun = unsafe { begin(&chunks, shape, is_shared_now) };
+        let begun = unsafe {
+            match way {
+                Some(Way::Shared) => Begun::default(),
+                // What was expected to take less is shared after all.
+                Some(Way::Alone) => begin(&chunks, shape, lasts(NOT_TRIED_ALONE)),
+                None => begin(&chunks, shape, lasts(WORTH_WAKING)),
+            }
+        };
         let alone = (begun.iterations > 0).then(|| {
             let done = pace.done(chunks.updates(), begun.statements(shape));
             (done, start.elapsed())

@@ -225,11 +225,8 @@ pub(crate) unsafe fn run(
     call: &mut Call,
     forall: &ForallCall,
 ) -> Result<(), Failure> {
-    let privates = match usize::try_from(forall.private_count) {
-        // SAFETY: the caller vouches for a table of so many entries.
-        Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(forall.privates, count) },
-        _ => &[],
-    };
+    // SAFETY: the caller vouches for the forall.
+    let privates = unsafe { privates(forall) };
     let shape = Shape::of(session, forall, privates);
     let mut job = Job {
         session,
@@ -280,6 +277,18 @@ pub(crate) unsafe fn run(
     let ran = ran?;
     session.add(|| told(decision, &job, Some(around.costs), &ran));
     Ok(())
+}
+
+/// The private buffers of `forall`.
+///
+/// # Safety
+/// It has a table of as many as it says.
+unsafe fn privates(forall: &ForallCall) -> &[PrivateCall] {
+    match usize::try_from(forall.private_count) {
+        // SAFETY: the caller vouches for the table.
+        Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(forall.privates, count) },
+        _ => &[],
+    }
 }
 
 /// What is told of a job that was run, by what it was expected to cost if anybody asked.

@@ -42,7 +42,7 @@ use profit::may_be_long;
 pub use saving::Saving;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop, has_computed_loops};
-use strew_affine::{Access, AffineFor, Expr, IterId, Kernel, Node, Subscript};
+use strew_affine::{Access, AffineExpr, AffineFor, Expr, IterId, Kernel, Node, Subscript};
 pub use traffic::Traffic;
 
 /// What is known about the machine that a schedule is for.
@@ -379,9 +379,14 @@ fn computed(access: &Access) -> impl Iterator<Item = &Expr> {
 
 /// The number of turns, where it is known.
 fn trips(target: &AffineFor) -> Option<u64> {
-    let (lower, upper) = (target.lower.as_single()?, target.upper.as_single()?);
-    let trips = trip_count(lower, upper, target.step).ok()?.as_constant()?;
+    let trips = turns(target)?.as_constant()?;
     u64::try_from(trips.max(0)).ok()
+}
+
+/// The number of turns, if it is not negative, where no bound is one of several.
+fn turns(target: &AffineFor) -> Option<AffineExpr> {
+    let (lower, upper) = (target.lower.as_single()?, target.upper.as_single()?);
+    trip_count(lower, upper, target.step).ok()
 }
 
 fn is_update(node: &Node) -> bool {

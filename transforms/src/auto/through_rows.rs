@@ -7,7 +7,7 @@
 
 use super::attempt::Attempt;
 use super::order::{accesses, mentions};
-use super::{Choice, Scheduler, lanes, path_to, trips};
+use super::{Choice, Scheduler, lanes, path_to, trips, turns};
 use crate::Coalesce;
 use crate::tree::{self, find_affine_loop};
 use strew_affine::lanes::{Lanes, MOST_LANES};
@@ -82,13 +82,11 @@ fn may_follow(kernel: &Kernel, [outer, target]: [&AffineFor; 2], access: &Access
     let (Subscript::Affine(last), false) = (last, is_other) else {
         return None;
     };
-    let (step @ 1.., _) = last.split_off(target.iter)? else {
+    let (1, _) = last.split_off(target.iter)? else {
         return None;
     };
-    let upper = target.upper.as_single()?;
-    let turns = upper.minus(target.lower.as_single()?).ok()?;
     let extent = kernel.arrays[access.array].extents.last()?;
-    Some(*extent == turns.scaled(step).ok()?)
+    Some(*extent == turns(target)?)
 }
 
 /// Whether `target` runs in lanes whose elements all follow each other, or are the same ones.

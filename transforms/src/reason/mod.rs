@@ -301,8 +301,7 @@ pub enum Reason {
         /// Two updates that meet.
         witness: Option<Box<Witness>>,
     },
-    /// An array that would become private is combined together with something else, but not cell by
-    /// cell with arrays of the same extents.
+    /// What would become private together are not arrays of the same extents, cell by cell.
     #[error("{}", words::not_together(.array, .combiner))]
     NotTogether {
         /// The array.
