@@ -1,6 +1,6 @@
 //! The step `pack`.
 
-use crate::address::{self, Target, find_array};
+use crate::address::{self, Target, find_array, find_loop};
 use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
@@ -11,8 +11,8 @@ use strew_affine::dependence::{Analyzed, Target as Variable};
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Array, ArrayId, Bound, Expr, IterId, Kernel, Node, Overflow,
-    Place, Span, Subscript,
+    Access, AffineExpr, AffineFor, Array, ArrayId, Block, Bound, Expr, IterId, Kernel, Node,
+    Overflow, Place, Span, Subscript,
 };
 
 /// Copies the part of an array that one iteration of a loop reads into an array of its own, whose
@@ -26,6 +26,19 @@ use strew_affine::{
 /// }                                           }
 /// ```
 ///
+/// With `along = k`, for a loop `k` in it, only what that one reads is copied, and elements that
+/// its iterations read one after the other lie next to each other:
+///
+/// ```text
+///                                               alloc a_k: f64[n, 16]
+///                                               affine.for a_1 in 0..n {
+/// affine.for i in i_t..i_t + 16 {                 affine.for a_0 in max(0, i_t)..min(n, i_t + 16) { a_k[a_1, a_0 - i_t] = a[a_0, a_1] }
+///   affine.for j in 0..n {                      }
+///     y[i] reduce(add) a[i, j]            →     affine.for i in i_t..i_t + 16 {
+///   }                                             affine.for j in 0..n { y[i] reduce(add) a_k[j, i - i_t] }
+/// }                                             }
+/// ```
+///
 /// Legal when nothing in the loop writes the array, and its subscripts are affine and stay in a box
 /// whose size only parameters decide, never below zero: that of a tile; and when they are known to
 /// be in range. Elements of the box outside of the array are not copied, and nobody reads them.
@@ -35,6 +48,8 @@ pub struct Pack {
     pub array: String,
     /// The loop, an `affine.for`.
     pub target: LoopPath,
+    /// A loop in it whose reads alone are moved, and along which the copy lies.
+    pub along: Option<LoopPath>,
 }
 
 impl Pack {
@@ -46,25 +61,34 @@ impl Pack {
         Self {
             array: array.into(),
             target: target.into(),
+            along: None,
         }
     }
 
+    /// The same for what the loop `along` in it reads, as its iterations do one after the other.
+    #[must_use]
+    pub fn along(self, along: impl Into<LoopPath>) -> Self {
+        let along = Some(along.into());
+        Self { along, ..self }
+    }
+
     pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let request = Self::new(call.word()?, call.path()?);
-        call.finish(&[])?;
+        let mut request = Self::new(call.word()?, call.path()?);
+        let along = call.named("along")?;
+        request.along = along.map(|it| it.path()).transpose()?;
+        call.finish(&["along"])?;
         Ok(request)
     }
 }
 
 impl fmt::Display for Pack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}({}, {})",
-            Self::NAME,
-            Written(&self.array),
-            self.target
-        )
+        let (array, target) = (Written(&self.array), &self.target);
+        write!(f, "{}({array}, {target}", Self::NAME)?;
+        if let Some(along) = &self.along {
+            write!(f, ", along = {along}")?;
+        }
+        f.write_str(")")
     }
 }
 
@@ -74,7 +98,10 @@ impl Transform for Pack {
     }
 
     fn loops_mut(&mut self) -> Vec<&mut LoopPath> {
-        vec![&mut self.target]
+        [Some(&mut self.target), self.along.as_mut()]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -84,9 +111,13 @@ fn plan(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
     address::check_no_lanes(target.lanes, path)?;
     let array = find_array(kernel, &request.array)?;
     let sites = visit::accesses(kernel);
+    let along = match &request.along {
+        Some(along) => find_loop(kernel, along)?.it.iter(),
+        None => target.iter,
+    };
     let is_inside = |it: &&AccessSite<'_>| {
-        let mut loops = it.loops.iter();
-        it.access.array == array && loops.any(|of| of.iter() == target.iter)
+        let is_in = |iter| it.loops.iter().any(|of| of.iter() == iter);
+        it.access.array == array && is_in(target.iter) && is_in(along)
     };
     let inside: Vec<_> = sites.iter().filter(is_inside).collect();
     let name = || request.array.clone();
@@ -101,7 +132,7 @@ fn plan(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
             span: write.access.span,
         });
     }
-    check_in_range(kernel, array, target, path)?;
+    check_in_range(kernel, array, (target, along), path)?;
     let extents = &kernel.arrays[array].extents;
     let boxes = (0..extents.len()).map(|dimension| Range::of(target, &inside, dimension));
     let boxes: Option<Vec<Range>> = boxes.collect::<Result<Option<_>, _>>()?;
@@ -113,11 +144,18 @@ fn plan(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
         array: name(),
         path: path.clone(),
     })?;
+    let order = order(&inside, along);
     let mut prepared = kernel.clone();
-    let packed = packed_array(&mut prepared, array, &boxes);
+    let packed = packed_array(&mut prepared, array, &boxes, &order);
     let mut around = target.clone();
-    move_reads(&mut around.body, array, packed, &boxes)?;
-    let copies = copies(&mut prepared, array, packed, &boxes)?;
+    let reads = match along == target.iter {
+        true => Some(&mut around.body),
+        false => body_of(&mut around.body, along),
+    };
+    if let Some(reads) = reads {
+        move_reads(reads, (array, packed), &boxes, &order)?;
+    }
+    let copies = copies(&mut prepared, (array, packed), &boxes, &order)?;
     around.body.splice(0..0, copies);
     Ok(Replacing {
         kernel: prepared,
@@ -130,12 +168,12 @@ fn plan(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
 fn check_in_range(
     kernel: &Kernel,
     array: ArrayId,
-    target: &AffineFor,
+    (target, along): (&AffineFor, IterId),
     path: &LoopPath,
 ) -> Result<(), Reason> {
     let analyzed = Analyzed::around(kernel, &[target.iter]);
     let mut sites = analyzed.sites().iter().filter(|it| {
-        let is_inside = it.levels().any(|of| of.iter() == Some(target.iter));
+        let is_inside = it.levels().any(|of| of.iter() == Some(along));
         is_inside && it.target == Variable::Array(array)
     });
     match sites.find(|it| !analyzed.stays_in_range(it)) {
@@ -264,11 +302,45 @@ fn at_end(
     Ok(Some(rest.plus(&end.scaled(coefficient)?)?))
 }
 
-fn packed_array(kernel: &mut Kernel, array: ArrayId, boxes: &[Range]) -> ArrayId {
+/// The dimensions of the array in the order of those of its copy: the first that moves with `along`
+/// comes last.
+fn order(sites: &[&AccessSite<'_>], along: IterId) -> Vec<usize> {
+    let moves = |dimension: &usize| {
+        let mut subscripts = sites.iter().map(|it| &it.access.subscripts[*dimension]);
+        subscripts.any(|it| match it {
+            Subscript::Affine(expr) => expr.split_off(along).is_none_or(|(by, _)| by != 0),
+            Subscript::Computed(_) => false,
+        })
+    };
+    let dimensions = 0..sites.first().map_or(0, |it| it.access.subscripts.len());
+    let last = dimensions.clone().find(moves);
+    let others = dimensions.filter(|it| Some(*it) != last);
+    others.chain(last).collect()
+}
+
+/// What belongs to the dimensions of an array, in the order of those of its copy.
+fn reordered<T: Clone>(each: &[T], order: &[usize]) -> Vec<T> {
+    order.iter().map(|it| each[*it].clone()).collect()
+}
+
+/// The body of the loop over `iter` in `nodes`.
+fn body_of(nodes: &mut Block, iter: IterId) -> Option<&mut Block> {
+    nodes.iter_mut().find_map(|node| {
+        let is_meant = Loop::of(node).is_some_and(|it| it.iter() == iter);
+        let mut blocks = node.blocks_mut().into_iter();
+        match is_meant {
+            true => blocks.next(),
+            false => blocks.find_map(|it| body_of(it, iter)),
+        }
+    })
+}
+
+fn packed_array(kernel: &mut Kernel, array: ArrayId, boxes: &[Range], order: &[usize]) -> ArrayId {
     let shared = &kernel.arrays[array];
+    let extents: Vec<_> = boxes.iter().map(|it| it.length.clone()).collect();
     let packed = Array {
         name: kernel.fresh_name(&format!("{}_k", shared.name.replace('.', "_"))),
-        extents: boxes.iter().map(|it| it.length.clone()).collect(),
+        extents: reordered(&extents, order),
         field: None,
         ..shared.clone()
     };
@@ -278,9 +350,9 @@ fn packed_array(kernel: &mut Kernel, array: ArrayId, boxes: &[Range]) -> ArrayId
 /// Lets `body` read `packed` where it reads `array`.
 fn move_reads(
     body: &mut [Node],
-    array: ArrayId,
-    packed: ArrayId,
+    (array, packed): (ArrayId, ArrayId),
     boxes: &[Range],
+    order: &[usize],
 ) -> Result<(), Overflow> {
     let mut moved = Ok(());
     for_each_access_mut(body, &mut |access| {
@@ -294,6 +366,7 @@ fn move_reads(
                     }
                 }
             }
+            access.subscripts = reordered(&access.subscripts, order);
         }
     });
     moved
@@ -302,9 +375,9 @@ fn move_reads(
 /// `alloc`, and loops over what of the boxes lies in the array.
 fn copies(
     kernel: &mut Kernel,
-    array: ArrayId,
-    packed: ArrayId,
+    (array, packed): (ArrayId, ArrayId),
     boxes: &[Range],
+    order: &[usize],
 ) -> Result<Vec<Node>, Overflow> {
     let Array {
         name,
@@ -323,22 +396,24 @@ fn copies(
             .minus(&range.least)
             .map(Subscript::Affine)
     });
+    let to = to.collect::<Result<Vec<_>, _>>()?;
     let access = |array, subscripts| Access {
         array,
         subscripts,
         span: Span::default(),
     };
     let mut nodes = vec![Node::Assign {
-        place: Place::Element(access(packed, to.collect::<Result<_, _>>()?)),
+        place: Place::Element(access(packed, reordered(&to, order))),
         value: Expr::Load(access(array, from.collect())),
         span: Span::default(),
     }];
-    for ((iter, range), extent) in iters.iter().zip(boxes).zip(extents).rev() {
+    for dimension in order.iter().rev() {
+        let (range, extent) = (&boxes[*dimension], &extents[*dimension]);
         let end = range.least.plus(&range.length)?;
         nodes = vec![Node::AffineFor(AffineFor {
-            iter: *iter,
+            iter: iters[*dimension],
             lower: Bound(alternatives(0.into(), &range.least)),
-            upper: Bound(alternatives(extent, &end)),
+            upper: Bound(alternatives(extent.clone(), &end)),
             step: 1,
             lanes: 1,
             body: nodes.into(),
@@ -396,6 +471,48 @@ mod tests {
         assert!(text.contains("alloc b_k: f64[4, 3]"), "{text}");
         assert!(text.contains("alloc a_k: f64[2, 4]"), "{text}");
         crate::test_support::assert_same_results(&before, &after);
+    }
+
+    #[test]
+    fn along_a_loop_inside() {
+        let points = |first: &str, pack: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, d: i64, x: f32[n, d], c: f32[m, d], y: f32[n], z: f32[n]) {{
+  affine.for t in 0..n step 4 {{
+    {pack}
+    affine.for i in t..min(n, t + 4) {{
+      var s: f32 = 0.0
+      affine.for k in 0..m {{
+        affine.for j in 0..d {{ s reduce(add) {first} * c[k, j] }}
+      }}
+      y[i] = s
+    }}
+    affine.for l in t..min(n, t + 4) {{
+      affine.for q in 0..d {{ z[l] reduce(add) x[l, q] }}
+    }}
+  }}
+}}"
+            )
+        };
+        let copy = "alloc x_k: f32[d, 4]
+          affine.for x_1 in 0..d {
+            affine.for x_0 in max(0, t)..min(n, t + 4) { x_k[x_1, x_0 - t] = x[x_0, x_1] }
+          }";
+        let before = points("x[i, j]", "");
+        accepts(
+            &before,
+            "pack(x, t, along = i)",
+            &points("x_k[j, i - t]", copy),
+        );
+        let before = kernel(&before);
+        assert_same_meaning(&before, &apply(&before, "pack(x, t, along = i)"));
+        assert_same_meaning(&before, &apply(&before, "pack(x, t, along = l)"));
+        assert_same_meaning(&before, &apply(&before, "pack(c, t, along = k)"));
+        let refused = |step: &str, name| {
+            refuses(&before.to_string(), step, Misaddressed, name);
+        };
+        refused("pack(c, t, along = l)", "NothingToReplace");
+        refused("pack(x, t, along = u)", "NoSuchLoop");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The step `scalar_replace`.
 
+mod assigned;
 mod carried;
 mod own;
 
@@ -51,6 +52,17 @@ use strew_affine::{
 /// And to every innermost loop without branches that reads what an iteration up to four before has
 /// assigned, if all elements of the array that the kernel uses are known to be there.
 ///
+/// And to what an iteration assigns before loops in it set it again, until it is set for the last
+/// time.
+///
+/// ```text
+/// at[i] = 0                           var at_s: i32 = 0
+/// affine.for c in 0..m {              affine.for c in 0..m {
+///   at[i] reduce(max) key[c]     →      at_s reduce(max) key[c]
+/// }                                   }
+///                                     at[i] = at_s
+/// ```
+///
 /// And to a local array of an iteration that is used at constant places alone: each element that is
 /// used is a scalar.
 ///
@@ -100,15 +112,18 @@ impl Transform for ScalarReplace {
             own::rewrite(&mut rewritten, array, &places);
             return Ok(rewritten);
         }
-        let found = replaceable(kernel, array);
+        let assigned = assigned::elements(kernel, array);
+        let is_done = |iter| assigned.iter().any(|it| it.target() == iter);
+        let found = replaceable(kernel, array, &is_done);
         let chains = carried::chains(kernel, array);
-        if found.is_empty() && chains.is_empty() {
+        if found.is_empty() && chains.is_empty() && assigned.is_empty() {
             return Err(Reason::NothingToReplace {
                 array: self.array.clone(),
             });
         }
         let mut rewritten = rewritten(kernel, &found)?;
         carried::rewrite(&mut rewritten, &chains)?;
+        assigned::rewrite(&mut rewritten, &assigned);
         Ok(rewritten)
     }
 
@@ -124,8 +139,13 @@ struct Replaceable<'k> {
     is_written: bool,
 }
 
-/// The outermost loops that use the array at one element, which stays the same.
-fn replaceable(kernel: &Kernel, array: ArrayId) -> Vec<Replaceable<'_>> {
+/// The outermost loops that use the array at one element, which stays the same, but for those in
+/// loops in which that `is_done`.
+fn replaceable<'k>(
+    kernel: &'k Kernel,
+    array: ArrayId,
+    is_done: &dyn Fn(IterId) -> bool,
+) -> Vec<Replaceable<'k>> {
     let sites = visit::accesses(kernel);
     let sites: Vec<_> = sites.iter().filter(|it| it.access.array == array).collect();
     let mut found: Vec<Replaceable<'_>> = Vec::new();
@@ -134,6 +154,7 @@ fn replaceable(kernel: &Kernel, array: ArrayId) -> Vec<Replaceable<'_>> {
             |it: &Replaceable<'_>| around.iter().any(|of| of.iter() == it.target.iter());
         if let Some(target @ (Loop::Affine(_) | Loop::Scf(_))) = Loop::of(node)
             && !found.iter().any(is_inside)
+            && !around.iter().any(|it| is_done(it.iter()))
         {
             found.extend(replaceable_in(kernel, target, around, &sites));
         }

@@ -23,6 +23,11 @@ pub enum Choice {
         /// The loop.
         path: String,
     },
+    /// What nests compute in a loop gets a loop of its own, since updates behind go by it.
+    KeysFirst {
+        /// The loop.
+        path: String,
+    },
     /// Statements of a loop get loops of their own, and loops in it go around it, since it walks
     /// along memory and they do not.
     Across {
@@ -197,6 +202,11 @@ impl fmt::Display for Choice {
             Self::Apart { path } => {
                 comes_apart(f, path, "since a product is among it that is worth tiling")
             }
+            Self::KeysFirst { path } => comes_apart(
+                f,
+                path,
+                "so that what says where updates go is computed at once in any mode",
+            ),
             Self::Across { path } => comes_apart(
                 f,
                 path,

@@ -9,11 +9,13 @@ mod choice;
 mod collapse;
 mod flatten;
 mod held;
+mod keys;
 mod lanes;
 mod locality;
 mod nests;
 mod order;
 mod outer_lanes;
+mod packed;
 mod panels;
 mod parts;
 mod pivot;
@@ -138,6 +140,7 @@ pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -
     // Where windows are gone, too.
     scheduler.go_through_rows();
     scheduler.flatten_records();
+    scheduler.compute_keys_first();
     scheduler.part();
     scheduler.walk_along();
     let parted = scheduler.found.kernel.clone();

@@ -8,6 +8,7 @@ use super::attempt::Attempt;
 use super::flatten::gone;
 use super::lanes::{self, Elements};
 use super::order::{accesses, moves};
+use super::packed::pack_rows;
 use super::registers::kept_in_scalars;
 use super::{Choice, MOST_UNROLLED, Saving, Scheduler, path_to, trips};
 use crate::tree::{find_affine_loop, loops_in};
@@ -159,6 +160,7 @@ fn in_lanes(attempt: &mut Attempt, iter: IterId) -> Option<(Vectorize, Saving)> 
     while let Some(request) = short(attempt.kernel(), find_affine_loop(attempt.kernel(), iter)?) {
         attempt.step(request)?;
     }
+    pack_rows(attempt, iter)?;
     let target = find_affine_loop(attempt.kernel(), iter)?;
     lanes_of(attempt.kernel(), target)?;
     for array in updated(attempt.kernel(), target) {
@@ -261,7 +263,7 @@ mod tests {
 
     /// The coordinates of a point stay in registers, wherever they come from.
     #[test]
-    fn the_nearest_is_found_in_lanes_and_counted_one_by_one() {
+    fn the_nearest_is_found_in_lanes_and_counted_behind() {
         let nearest = points(
             "affine.for t in 0..m {
                var l: f32 = 0.0
@@ -273,10 +275,16 @@ mod tests {
         schedules(
             &nearest,
             &[
-                "tile_indirection_using_forall(i, chunks = 8, strategy = auto)",
+                "expand(at, i)",
+                "scalar_replace(at_x)",
+                "distribute(i)",
+                "strip_mine(i = 64)",
+                "parallelize(i_t)",
+                "tile_indirection_using_forall(i_2, chunks = 8, strategy = auto)",
                 "unroll(r, 3)",
-                "vectorize(i, 8)",
+                "vectorize(i_p, 8)",
                 "vectorize(t, 4)",
+                "unroll(i_2, 4)",
             ],
         );
     }
