@@ -3,7 +3,7 @@
 
 use super::{is_counted, is_fixed, stay_in_range, use_locals};
 use crate::tree::{loops_over, replace_loop, scalar_for};
-use strew_affine::visit::{self, Loop, has_loops, walk};
+use strew_affine::visit::{self, Loop, walk};
 use strew_affine::{Access, ArrayId, Block, Expr, IterId, Kernel, LocalId, Node, Place};
 
 /// An element of each iteration of a loop.

@@ -67,7 +67,10 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 let loaded = lanes.filter_map(|it| self.load_each(&apart, it..it + each));
                 loaded.collect()
             }
-            None => self.load_strided(access, first, stride),
+            None => match self.place_in_block(access) {
+                Some(place) => self.load_from_rows(access, (first, stride), place),
+                None => self.load_strided(access, first, stride),
+            },
         }
     }
 

@@ -60,7 +60,7 @@ pub(super) struct Group<'k> {
     /// places.
     gathered: BTreeMap<*const Place, InRegisters>,
     /// Where the elements would be of which the iterator is 0, by the access.
-    rows: BTreeMap<*const Access, Row>,
+    rows: BTreeMap<*const Access, Row<'k>>,
     reach: Reach,
     /// Whether all turns may be made again when lanes have gathered what they update.
     may_begin_again: bool,
@@ -94,7 +94,8 @@ impl<'k> Group<'k> {
 
 /// What the iterator, counted in elements, is to be added to.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct Row<'k> {
+    of: &'k Access,
     /// Where the element of the first turn is.
     first: Value,
     address: Value,
@@ -338,6 +339,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     fn prepare_row(&mut self, access: &'k Access, turns: &Turns<'k>, group: &mut Group<'k>) {
         self.look_ahead(access, turns, group);
+        if let Some(row) = self.row_beside(access, group) {
+            group.rows.insert(access, row);
+            return;
+        }
         let first = turns.first;
         let bytes = self.program.kernel.arrays[access.array].element.bytes();
         let element = self.element(access);
@@ -355,6 +360,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         let (address, displacement) = self.with_room(address, displacement);
         let row = Row {
+            of: access,
             first: self.whole_address(&element),
             address,
             displacement,
@@ -362,6 +368,28 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             stride,
         };
         group.rows.insert(access, row);
+    }
+
+    /// The row of `access`, if elements of one that is known lie a known distance from its own, those
+    /// of turns at one that is no number: what both load of a block is then seen to be the same.
+    fn row_beside(&mut self, access: &'k Access, group: &Group<'k>) -> Option<Row<'k>> {
+        let is_far = group.lanes.is_strided(access) && group.lanes.distance(access).is_none();
+        let bytes = i64::from(self.program.kernel.arrays[access.array].element.bytes());
+        let rows = group.rows.values().filter(|_| is_far);
+        let beside = rows.filter_map(|it| {
+            let behind = group.lanes.behind(it.of, access)?.checked_mul(bytes)?;
+            let displacement = i64::from(it.displacement).checked_add(behind)?;
+            let is_near = displacement.unsigned_abs() <= u64::from(MOST_DISPLACED);
+            is_near.then_some((*it, behind))
+        });
+        // They come in no order.
+        let (known, behind) = beside.min_by_key(|(_, behind)| *behind)?;
+        Some(Row {
+            of: access,
+            first: self.builder.ins().iadd_imm_s(known.first, behind),
+            displacement: known.displacement + behind as i32,
+            ..known
+        })
     }
 
     /// What lies `displacement` bytes behind `address`. Vectors and lanes behind it have room in

@@ -1,9 +1,10 @@
-//! Elements of records that are read side by side: as many whole vectors of the array as there are
-//! lanes, one for each record, of which the lanes that are wanted come together two by two.
+//! Elements of records, or of rows, that are read side by side: as many whole vectors of the array as
+//! there are lanes, one for each record, of which the lanes that are wanted come together two by two.
 //!
 //! All elements of a record share what is loaded and most of what is put together: four of four
 //! take four loads and eight instructions, and sixteen of sixteen sixteen and sixty-four.
 
+use super::First;
 use super::distance::{Apart, picked};
 use super::value::per_vector;
 use super::vectors::Vectors;
@@ -53,6 +54,34 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         });
         let rows: Vec<_> = rows.collect();
         column(builder, apart.ty, rows, place as u32)
+    }
+
+    /// The elements of `access`, each at this `place` of a vector of its own row, which lie `stride`
+    /// bytes from each other.
+    pub(super) fn load_from_rows(
+        &mut self,
+        access: &Access,
+        (first, stride): (First, Value),
+        place: i64,
+    ) -> Vec<Value> {
+        let ty = self.element_type(access);
+        let each = per_vector(ty);
+        let before = place as i32 * ty.bytes().cast_signed();
+        let displacement = first.displacement.wrapping_sub(before);
+        let builder = &mut self.function.builder;
+        let mut address = first.address;
+        let vectors = (0..self.group.count / each).filter_map(|_| {
+            let rows = (0..each).map(|_| {
+                let vector = operation::vector_of(ty);
+                let ins = builder.ins();
+                let row = ins.load(vector, first.flags, address, displacement);
+                address = builder.ins().iadd(address, stride);
+                row
+            });
+            let rows: Vec<_> = rows.collect();
+            column(builder, ty, rows, place as u32)
+        });
+        vectors.collect()
     }
 }
 
