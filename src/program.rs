@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use strew_affine::{Type, Value};
 use strew_jit::{Argument, ArgumentKind, ArrayElement, CallError, FaultKind, Outcome};
-use strew_runtime::{Failure, Held, Runtime};
+use strew_runtime::{Failure, Held, Mode, Runtime};
 use strew_transforms::Schedule;
 
 /// The kernels of one source. Machine code is made when a kernel is first asked for.
@@ -317,13 +317,20 @@ impl Kernel {
         let mut version = self.as_set()?;
         let compiled = version.as_ref().unwrap_or(&self.compiled);
         let mut result = call(compiled.code(), runtime, settings, arguments);
-        if let Err(CallError::Failure(Failure::OverBudget {
-            held: Held::Locals, ..
-        })) = result
-        {
+        if lacks_room(&result) {
             let mut as_on_one_thread = settings.clone();
             as_on_one_thread.as_on_one_thread = true;
             result = call(compiled.code(), runtime, &as_on_one_thread, arguments);
+        }
+        let mut sparing = None;
+        if lacks_room(&result)
+            && settings.mode == Mode::Exact
+            && !compiled.steps().steps().is_empty()
+        {
+            // Its bits are those of the loop as it was written.
+            let written = compiled.sparing()?;
+            result = call(written.code(), runtime, settings, arguments);
+            sparing = Some(written);
         }
         if let Err(CallError::BareFault) = result
             && compiled.checks_disjoint()
@@ -349,6 +356,7 @@ impl Kernel {
             result = call(written.code(), runtime, settings, arguments);
             version = Some(written);
         }
+        let version = sparing.or(version);
         match result {
             Ok(outcome) => Ok(Attempt::Ran(outcome, version)),
             Err(CallError::Fault(strew_jit::Fault {
@@ -422,6 +430,17 @@ impl Kernel {
             assumption: ran.assumption,
         }
     }
+}
+
+/// Whether a call ended before it began, since its budget has no room for its local arrays.
+fn lacks_room<T>(result: &Result<T, CallError>) -> bool {
+    matches!(
+        result,
+        Err(CallError::Failure(Failure::OverBudget {
+            held: Held::Locals,
+            ..
+        }))
+    )
 }
 
 /// A fault of `version` in words of the source, if that is the kernel as it was written.

@@ -65,6 +65,9 @@ pub struct Compiled {
 const LEAVES_64_BITS: &str =
     "with these sizes, a bound or a subscript that it computes leaves 64 bits";
 
+/// Why one is given up in a call whose budget has no room for it, where that changes no bit.
+const LACKS_MEMORY: &str = "the memory budget has no room for the local arrays that it makes";
+
 /// Another form of a kernel in machine code, made when a call first needs it.
 type Version = Arc<OnceLock<Result<Arc<Compiled>, Error>>>;
 
@@ -471,6 +474,13 @@ impl Compiled {
             Ok(Arc::new(compiled))
         };
         self.written.get_or_init(make).clone()
+    }
+
+    /// That version, for a call whose budget has no room for the local arrays of the schedule.
+    pub(crate) fn sparing(&self) -> Result<Arc<Self>, Error> {
+        let mut sparing = (*self.written()?).clone();
+        sparing.dropped = Some(LACKS_MEMORY.to_owned());
+        Ok(Arc::new(sparing))
     }
 
     /// Why the schedule that was asked for is not that of this version, where it is not.

@@ -610,3 +610,43 @@ fn calls_with_local_arrays_do_not_meet() {
     }
     (0..24).into_par_iter().for_each(|_| case.check(&on_mine));
 }
+
+/// What nests compute first is kept in an array of an element a point.
+#[test]
+fn exact_results_do_without_the_arrays_of_a_schedule() {
+    const NEAREST: &str = include_str!("kernels/k11_kmeans.c");
+    let program = Compiler::new().mode(Mode::Exact).compile("k11.c", NEAREST);
+    let kernel = program.expect("a program").kernel("k11_kmeans");
+    let kernel = kernel.expect("a kernel");
+    let (n, k, d) = (3000, 5, 3);
+    let x: Vec<f32> = (0..n * d).map(|it| ((it * it) % 101) as f32).collect();
+    let centers: Vec<f32> = (0..k * d).map(|it| (it * 7) as f32).collect();
+    let run = |memory: u64| {
+        let (mut sum, mut count) = (vec![0.1; k * d], vec![0_i64; k]);
+        let kernel = kernel.clone().memory(memory);
+        let call = kernel.bind().scalar("n", n as i64);
+        let call = call.scalar("k", k as i32).scalar("d", d as i32);
+        let call = call.shape("x", &[n as u64, d as u64]).array("x", &x);
+        let call = call
+            .shape("cen", &[k as u64, d as u64])
+            .array("cen", &centers);
+        let call = call
+            .shape("sum", &[k as u64, d as u64])
+            .array_mut("sum", &mut sum);
+        let report = call.array_mut("cnt", &mut count).run_with_report();
+        (report, sum, count)
+    };
+    let (report, sum, count) = run(1 << 20);
+    let schedule = report.expect("there is room").schedule.join("; ");
+    assert!(schedule.contains("expand(a, i)"), "{schedule}");
+    let (report, sparing, counted) = run(1 << 10);
+    let dropped = report
+        .expect("no room is needed")
+        .dropped
+        .expect("a reason");
+    assert!(
+        dropped.contains("no room for the local arrays"),
+        "{dropped}"
+    );
+    assert_eq!((sum, count), (sparing, counted));
+}

@@ -370,8 +370,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         group.rows.insert(access, row);
     }
 
-    /// The row of `access`, if elements of one that is known lie a known distance from its own, those
-    /// of turns at one that is no number: what both load of a block is then seen to be the same.
+    /// The row of `access`, if elements of one that is known lie a known distance from its own,
+    /// those of turns at one that is no number: what both load of a block is then seen to be the
+    /// same.
     fn row_beside(&mut self, access: &'k Access, group: &Group<'k>) -> Option<Row<'k>> {
         let is_far = group.lanes.is_strided(access) && group.lanes.distance(access).is_none();
         let bytes = i64::from(self.program.kernel.arrays[access.array].element.bytes());

@@ -1,5 +1,6 @@
-//! Elements of records, or of rows, that are read side by side: as many whole vectors of the array as
-//! there are lanes, one for each record, of which the lanes that are wanted come together two by two.
+//! Elements of records, or of rows, that are read side by side: as many whole vectors of the array
+//! as there are lanes, one for each record, of which the lanes that are wanted come together two by
+//! two.
 //!
 //! All elements of a record share what is loaded and most of what is put together: four of four
 //! take four loads and eight instructions, and sixteen of sixteen sixteen and sixty-four.
@@ -56,8 +57,8 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         column(builder, apart.ty, rows, place as u32)
     }
 
-    /// The elements of `access`, each at this `place` of a vector of its own row, which lie `stride`
-    /// bytes from each other.
+    /// The elements of `access`, each at this `place` of a vector of its own row, which lie
+    /// `stride` bytes from each other.
     pub(super) fn load_from_rows(
         &mut self,
         access: &Access,
