@@ -248,11 +248,15 @@ fn go_through(shape: &Shape, around: Circumstances) -> bool {
     around.sample.is_some_and(advances)
 }
 
-/// Whether threads can share outputs as they are. To look where each column of a row goes, or each
-/// lane, would take as long as to update it.
+/// Whether threads can share outputs as they are.
 fn can_share(shape: &Shape) -> bool {
-    let can = can_look(shape) && shape.columns.is_none() && shape.lanes == 1;
-    can && shape.statements() <= MOST_CHECKED && shape.count > 1
+    can_look(shape) && shape.statements() <= MOST_CHECKED && shape.count > 1
+}
+
+/// Whether a key says where several updates go: to look where each column of a row goes, or each
+/// lane, takes as long as to update it.
+fn is_wide(shape: &Shape) -> bool {
+    shape.columns.is_some() || shape.lanes > 1
 }
 
 /// Whether to find out if a look at all updates takes next to nothing.
@@ -275,14 +279,17 @@ fn borders(shape: &Shape, around: Circumstances) -> Option<(u64, Decision)> {
     let span = sample.span;
     let serial = around.costs.serial;
     let threads = u64::try_from(shape.threads).unwrap_or(u64::MAX);
-    let divided = match around.scans && !sample.rises {
+    let divided = serial / threads.min(shape.count).max(1);
+    let looked_at = match around.scans {
+        // Keys alone are looked at.
+        true if is_wide(shape) => divided,
         // A look costs about half of what it does where iterations are looked at one by one.
-        true => (serial / threads.min(shape.count).max(1)).midpoint(around.costs.apart),
+        true => divided.midpoint(around.costs.apart),
         false => around.costs.apart,
     };
     // About one part of the iterations is run by two threads.
-    let expected = divided + serial / shape.count.clamp(1, PARTS as u64);
-    let looks = around.scans || is_checked(shape);
+    let expected = looked_at + serial / shape.count.clamp(1, PARTS as u64);
+    let looks = around.scans || is_checked(shape) && !is_wide(shape);
     let decision = Decision::new(&Apart, Why::Borders { span });
     (looks && may_have_borders(shape, around)).then_some((expected, decision))
 }
@@ -292,7 +299,8 @@ fn borders(shape: &Shape, around: Circumstances) -> Option<(u64, Decision)> {
 /// too.
 fn rises(shape: &Shape, around: Circumstances) -> bool {
     let is_worth_it = shape.bytes >= LEAST_BYTES_APART && shape.trips >= LEAST_TRIPS_APART;
-    is_worth_it && can_share(shape) && around.sample.is_some_and(|it| it.rises)
+    let can = can_share(shape) && !is_wide(shape);
+    is_worth_it && can && around.sample.is_some_and(|it| it.rises)
 }
 
 /// Whether each of several threads can run the whole loop and update rows of its own.
