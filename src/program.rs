@@ -324,10 +324,10 @@ impl Kernel {
         }
         let mut sparing = None;
         if lacks_room(&result)
-            && settings.mode == Mode::Exact
+            && settings.mode != Mode::Stable
             && !compiled.steps().steps().is_empty()
         {
-            // Its bits are those of the loop as it was written.
+            // Its bits are those of the loop as it was written, or any will do.
             let written = compiled.sparing()?;
             result = call(written.code(), runtime, settings, arguments);
             sparing = Some(written);

@@ -23,7 +23,7 @@ pub struct Report {
     pub assumption: Option<String>,
     /// Why it did not run under the schedule that was asked for or found, where it did not: a step
     /// that its exact version cannot have, sizes with which what a step computes leaves 64 bits, or
-    /// in mode `exact` a budget that has no room for its local arrays.
+    /// a budget that has no room for its local arrays.
     pub dropped: Option<String>,
     /// The value that the call returned, if the kernel returns one.
     pub returned: Option<Value>,

@@ -57,6 +57,8 @@ pub struct Compiled {
     exact: Version,
     /// The version without a schedule, whose faults are told in terms of the source.
     written: Version,
+    /// That version where there is no room for what the schedule needs.
+    sparing: Version,
     /// The same version, whose faults are told.
     located: Version,
 }
@@ -380,6 +382,7 @@ impl Scheduled {
             other: Version::default(),
             exact: Version::default(),
             written: Version::default(),
+            sparing: Version::default(),
             located: Version::default(),
         })
     }
@@ -478,9 +481,12 @@ impl Compiled {
 
     /// That version, for a call whose budget has no room for the local arrays of the schedule.
     pub(crate) fn sparing(&self) -> Result<Arc<Self>, Error> {
-        let mut sparing = (*self.written()?).clone();
-        sparing.dropped = Some(LACKS_MEMORY.to_owned());
-        Ok(Arc::new(sparing))
+        let make = || {
+            let mut sparing = (*self.written()?).clone();
+            sparing.dropped = Some(LACKS_MEMORY.to_owned());
+            Ok(Arc::new(sparing))
+        };
+        self.sparing.get_or_init(make).clone()
     }
 
     /// Why the schedule that was asked for is not that of this version, where it is not.

@@ -1,7 +1,7 @@
 //! Subscripts that differ by constants are checked together: what is out of range fails as if each
 //! was checked by itself.
 
-use strew::{Compiler, Kernel};
+use strew::{Compiler, Error, Kernel};
 
 const SOURCE: &str = "
 void line(int n, int h, int w, const int key[n], const int more[n], int out[h][w]) {
@@ -124,4 +124,49 @@ fn every_end_is_found_and_nothing_else() {
         }
     }
     assert!(failed > 500 && ran > 50, "{failed} {ran}");
+}
+
+/// Lanes go across rows, from one to the next; which elements of these they read, data say.
+#[test]
+fn elements_of_rows_beside_each_other_are_each_checked() {
+    for (first, second) in [(0, 1), (1, 0), (0, -1), (-1, 0)] {
+        let source = format!(
+            "void across(int64_t n, int64_t d, const int64_t row[n + 1], const float x[64][d], float y[n][64]) {{
+               for (int64_t i = 0; i < n; i++)
+                 for (int64_t p = row[i]; p < row[i + 1]; p++)
+                   for (int64_t j = 0; j < 64; j++) y[i][j] += x[j][p + {first}] * x[j][p + {second}];
+             }}"
+        );
+        let program = Compiler::new().compile("across.c", &source);
+        let kernel = program.expect("a program").kernel("across");
+        let kernel = kernel.expect("a kernel");
+        let d = 6_i64;
+        let x: Vec<f32> = (0..64 * d).map(|it| (it % 11) as f32).collect();
+        let run = |row: &[i64; 3]| {
+            let mut y = vec![0.0_f32; 2 * 64];
+            let call = kernel.bind().scalar("d", d).array("row", row);
+            let call = call.shape("x", &[64, d as u64]).array("x", &x);
+            let call = call.shape("y", &[2, 64]).array_mut("y", &mut y);
+            let outcome = call.run();
+            (outcome, y)
+        };
+        let at = |j: i64, p: i64| x[(j * d + p) as usize];
+        let inside = [1, 2, 5];
+        let (outcome, y) = run(&inside);
+        outcome.expect("all is in range");
+        for (i, row) in y.chunks(64).enumerate() {
+            for (j, found) in (0..).zip(row) {
+                let of = (inside[i]..inside[i + 1]).map(|p| at(j, p + first) * at(j, p + second));
+                assert_eq!(*found, of.sum::<f32>());
+            }
+        }
+        let beyond = if first + second > 0 {
+            [1, 2, 6]
+        } else {
+            [0, 2, 5]
+        };
+        let (outcome, y) = run(&beyond);
+        assert!(matches!(outcome, Err(Error::Fault(_))), "{outcome:?}");
+        assert!(y.iter().all(|it| *it == 0.0));
+    }
 }

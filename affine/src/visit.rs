@@ -508,6 +508,15 @@ pub fn scalars_set_in(body: &[Node]) -> Vec<LocalId> {
     set
 }
 
+/// Whether a statement in `body` writes an element.
+pub fn writes_elements(body: &[Node]) -> bool {
+    let mut writes = false;
+    walk(body, &mut |node, _| {
+        writes |= node.written_elements().next().is_some();
+    });
+    writes
+}
+
 /// All arrays that a statement in `body` writes or a forall merges into.
 pub fn arrays_written_in(body: &[Node]) -> BTreeSet<ArrayId> {
     let mut written = BTreeSet::new();

@@ -1,18 +1,21 @@
 //! The step `pack`.
 
+mod boxes;
+
 use crate::address::{self, Target, find_array, find_loop};
 use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::{self, Replacing, for_each_access_mut};
+use crate::tree::{self, Nested, Replacing, for_each_access_mut};
 use crate::{LoopPath, Reason};
+use boxes::{Range, boxes};
 use std::fmt;
-use strew_affine::dependence::{Analyzed, Target as Variable};
+use strew_affine::dependence::{Analyzed, Target as Accessed};
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, AccessKind, AccessSite, Loop};
 use strew_affine::{
     Access, AffineExpr, AffineFor, Array, ArrayId, Block, Bound, Expr, IterId, Kernel, Node,
-    Overflow, Place, Span, Subscript,
+    Overflow, Place, Span, Subscript, Variable,
 };
 
 /// Copies the part of an array that one iteration of a loop reads into an array of its own, whose
@@ -106,216 +109,125 @@ impl Transform for Pack {
 }
 
 fn plan(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
-    let path = &request.target;
-    let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
-    address::check_no_lanes(target.lanes, path)?;
-    let array = find_array(kernel, &request.array)?;
-    let sites = visit::accesses(kernel);
-    let along = match &request.along {
-        Some(along) => find_loop(kernel, along)?.it.iter(),
-        None => target.iter,
-    };
-    let is_inside = |it: &&AccessSite<'_>| {
-        let is_in = |iter| it.loops.iter().any(|of| of.iter() == iter);
-        it.access.array == array && is_in(target.iter) && is_in(along)
-    };
-    let inside: Vec<_> = sites.iter().filter(is_inside).collect();
-    let name = || request.array.clone();
-    let is_private =
-        visit::has_forall(&target.body) || visit::allocated_arrays(&target.body).contains(&array);
-    if inside.is_empty() || is_private {
-        return Err(Reason::NothingToReplace { array: name() });
-    }
-    if let Some(write) = inside.iter().find(|it| it.kind != AccessKind::Read) {
-        return Err(Reason::PacksWritten {
-            array: name(),
-            span: write.access.span,
-        });
-    }
-    check_in_range(kernel, array, (target, along), path)?;
-    let extents = &kernel.arrays[array].extents;
-    let boxes = (0..extents.len()).map(|dimension| Range::of(target, &inside, dimension));
-    let boxes: Option<Vec<Range>> = boxes.collect::<Result<Option<_>, _>>()?;
-    let analyzed = Analyzed::of_parameters(kernel);
-    // A length below zero, of a loop that never runs, would be refused before the kernel starts.
-    let is_extent = |it: &Range| analyzed.is_never_negative(&it.length);
-    let boxes = boxes.filter(|it| it.iter().all(is_extent));
-    let boxes = boxes.ok_or_else(|| Reason::NoBox {
-        array: name(),
-        path: path.clone(),
+    let reads = Reads::of(kernel, request)?;
+    check_in_range(kernel, &reads, &request.target)?;
+    let boxes = boxes(kernel, &reads)?.ok_or_else(|| Reason::NoBox {
+        array: request.array.clone(),
+        path: request.target.clone(),
     })?;
-    let order = order(&inside, along);
+    let order = reads.order();
     let mut prepared = kernel.clone();
-    let packed = packed_array(&mut prepared, array, &boxes, &order);
-    let mut around = target.clone();
-    let reads = match along == target.iter {
-        true => Some(&mut around.body),
-        false => body_of(&mut around.body, along),
-    };
-    if let Some(reads) = reads {
-        move_reads(reads, (array, packed), &boxes, &order)?;
+    let packed = packed_array(&mut prepared, reads.array, &boxes, &order);
+    let arrays = (reads.array, packed);
+    let mut around = Node::AffineFor(reads.target.clone());
+    if let Some(body) = body_of(std::slice::from_mut(&mut around), reads.along) {
+        move_reads(body, arrays, &boxes, &order)?;
     }
-    let copies = copies(&mut prepared, (array, packed), &boxes, &order)?;
-    around.body.splice(0..0, copies);
+    let copies = copies(&mut prepared, arrays, &boxes, &order)?;
+    if let Some(body) = body_of(std::slice::from_mut(&mut around), reads.target.iter) {
+        body.splice(0..0, copies);
+    }
     Ok(Replacing {
         kernel: prepared,
-        target: target.iter,
-        replacement: vec![Node::AffineFor(around)],
+        target: reads.target.iter,
+        replacement: vec![around],
     })
 }
 
-/// A copy has no other elements than those in the box: outside of the array it would not fail.
-fn check_in_range(
-    kernel: &Kernel,
+/// What is copied.
+struct Reads<'k> {
     array: ArrayId,
-    (target, along): (&AffineFor, IterId),
-    path: &LoopPath,
-) -> Result<(), Reason> {
-    let analyzed = Analyzed::around(kernel, &[target.iter]);
+    /// The loop whose iterations copy it.
+    target: &'k AffineFor,
+    /// That loop, or one in it, whose reads are moved.
+    along: IterId,
+    sites: Vec<AccessSite<'k>>,
+}
+
+impl<'k> Reads<'k> {
+    fn of(kernel: &'k Kernel, request: &Pack) -> Result<Self, Reason> {
+        let path = &request.target;
+        let Target { it: target, .. } = address::find_affine_for(kernel, path)?;
+        address::check_no_lanes(target.lanes, path)?;
+        let array = find_array(kernel, &request.array)?;
+        let along = match &request.along {
+            Some(along) => inside_of(kernel, along, (target, path))?,
+            None => target.iter,
+        };
+        let is_in = |it: &AccessSite<'_>, iter| it.loops.iter().any(|of| of.iter() == iter);
+        let mut sites = visit::accesses(kernel);
+        sites.retain(|it| it.access.array == array && is_in(it, target.iter));
+        // All of the loop runs behind the copy.
+        if let Some(write) = sites.iter().find(|it| it.kind != AccessKind::Read) {
+            return Err(Reason::PacksWritten {
+                array: request.array.clone(),
+                span: write.access.span,
+            });
+        }
+        sites.retain(|it| is_in(it, along));
+        let is_private = visit::has_forall(&target.body)
+            || visit::allocated_arrays(&target.body).contains(&array);
+        match sites.is_empty() || is_private {
+            true => Err(Reason::NothingToReplace {
+                array: request.array.clone(),
+            }),
+            false => Ok(Self {
+                array,
+                target,
+                along,
+                sites,
+            }),
+        }
+    }
+
+    /// The dimensions of the array in the order of those of its copy: the first that moves with the
+    /// loop along which it lies comes last.
+    fn order(&self) -> Vec<usize> {
+        let moves = |dimension: &usize| {
+            let mut subscripts = (self.sites.iter()).map(|it| &it.access.subscripts[*dimension]);
+            subscripts.any(|it| match it {
+                Subscript::Affine(expr) => expr.mentions(Variable::Iter(self.along)),
+                Subscript::Computed(_) => false,
+            })
+        };
+        let dimensions = 0..(self.sites.first()).map_or(0, |it| it.access.subscripts.len());
+        let last = dimensions.clone().find(moves);
+        let others = dimensions.filter(|it| Some(*it) != last);
+        others.chain(last).collect()
+    }
+}
+
+/// The loop called `along`, which is in `target`.
+fn inside_of(
+    kernel: &Kernel,
+    along: &LoopPath,
+    (target, path): (&AffineFor, &LoopPath),
+) -> Result<IterId, Reason> {
+    let Nested { it, around } = find_loop(kernel, along)?;
+    match around.iter().any(|it| it.iter() == target.iter) {
+        true => Ok(it.iter()),
+        false => Err(Reason::NotAround {
+            outer: path.clone(),
+            inner: along.clone(),
+        }),
+    }
+}
+
+/// A copy has no other elements than those in the box: outside of the array it would not fail.
+fn check_in_range(kernel: &Kernel, reads: &Reads<'_>, path: &LoopPath) -> Result<(), Reason> {
+    let analyzed = Analyzed::around(kernel, &[reads.target.iter]);
     let mut sites = analyzed.sites().iter().filter(|it| {
-        let is_inside = it.levels().any(|of| of.iter() == Some(along));
-        is_inside && it.target == Variable::Array(array)
+        let is_inside = it.levels().any(|of| of.iter() == Some(reads.along));
+        is_inside && it.target == Accessed::Array(reads.array)
     });
     match sites.find(|it| !analyzed.stays_in_range(it)) {
         Some(site) => Err(Reason::MayLeave {
-            array: kernel.arrays[array].name.clone(),
+            array: kernel.arrays[reads.array].name.clone(),
             path: path.clone(),
             span: site.span,
         }),
         None => Ok(()),
     }
-}
-
-/// What subscripts of a dimension lie in during one iteration of the loop.
-struct Range {
-    least: AffineExpr,
-    /// How many values there are, at most; over parameters.
-    length: AffineExpr,
-}
-
-impl Range {
-    /// One that all subscripts lie in, if there is one whose length only parameters decide.
-    fn of(
-        target: &AffineFor,
-        sites: &[&AccessSite<'_>],
-        dimension: usize,
-    ) -> Result<Option<Self>, Overflow> {
-        let mut all: Option<(AffineExpr, AffineExpr)> = None;
-        for site in sites {
-            let Some(Subscript::Affine(subscript)) = site.access.subscripts.get(dimension) else {
-                return Ok(None);
-            };
-            let Some(own) = ends(target, site, subscript)? else {
-                return Ok(None);
-            };
-            all = match all {
-                None => Some(own),
-                Some(all) => match both(&all, &own)? {
-                    Some(both) => Some(both),
-                    None => return Ok(None),
-                },
-            };
-        }
-        let Some((least, greatest)) = all else {
-            return Ok(None);
-        };
-        let length = greatest.minus(&least)?.offset(1)?;
-        Ok(length
-            .is_over_parameters()
-            .then_some(Self { least, length }))
-    }
-}
-
-/// A range around two ranges that differ by constants.
-fn both(
-    one: &(AffineExpr, AffineExpr),
-    other: &(AffineExpr, AffineExpr),
-) -> Result<Option<(AffineExpr, AffineExpr)>, Overflow> {
-    let least = one.0.minus(&other.0)?.as_constant();
-    let greatest = one.1.minus(&other.1)?.as_constant();
-    Ok(least.zip(greatest).map(|(least, greatest)| {
-        let pick = |is_one: bool| if is_one { one } else { other };
-        (pick(least <= 0).0.clone(), pick(greatest >= 0).1.clone())
-    }))
-}
-
-/// The least and the greatest that `subscript` is in one iteration of `target`, with that iterator
-/// and those around: the loops inside are replaced by their bounds, the innermost first. Of several
-/// alternatives the ones are taken that give a range of a known length.
-fn ends(
-    target: &AffineFor,
-    site: &AccessSite<'_>,
-    subscript: &AffineExpr,
-) -> Result<Option<(AffineExpr, AffineExpr)>, Overflow> {
-    let is_around = |it: &&Loop<'_>| it.iter() != target.iter;
-    let inner = site.loops.iter().rev().take_while(is_around);
-    let mut found = vec![(subscript.clone(), subscript.clone())];
-    for it in inner {
-        let iter = it.iter();
-        let Loop::Affine(it) = it else {
-            return Ok(None);
-        };
-        let mut next = Vec::new();
-        for (least, greatest) in &found {
-            for lower in &it.lower.0 {
-                for upper in &it.upper.0 {
-                    let last = upper.offset(-1)?;
-                    let least = at_end(least, iter, lower, &last)?;
-                    let greatest = at_end(greatest, iter, &last, lower)?;
-                    next.extend(least.zip(greatest));
-                }
-            }
-        }
-        next.truncate(MOST_ALTERNATIVES);
-        found = next;
-    }
-    let length = |(least, greatest): &(AffineExpr, AffineExpr)| {
-        greatest
-            .minus(least)
-            .is_ok_and(|it| it.is_over_parameters())
-    };
-    // A length that is a number is that of a tile, and better than a size.
-    let constant = |(least, greatest): &(AffineExpr, AffineExpr)| {
-        greatest
-            .minus(least)
-            .is_ok_and(|it| it.as_constant().is_some())
-    };
-    let best = found.iter().find(|it| constant(it));
-    Ok(best.or_else(|| found.iter().find(|it| length(it))).cloned())
-}
-
-/// More choices of alternatives are not tried.
-const MOST_ALTERNATIVES: usize = 64;
-
-/// `expr` with `iter` at `rising` where it grows with that, else at `falling`; `None` where it is
-/// no linear function of it.
-fn at_end(
-    expr: &AffineExpr,
-    iter: IterId,
-    rising: &AffineExpr,
-    falling: &AffineExpr,
-) -> Result<Option<AffineExpr>, Overflow> {
-    let Some((coefficient, rest)) = expr.split_off(iter) else {
-        return Ok(None);
-    };
-    let end = if coefficient >= 0 { rising } else { falling };
-    Ok(Some(rest.plus(&end.scaled(coefficient)?)?))
-}
-
-/// The dimensions of the array in the order of those of its copy: the first that moves with `along`
-/// comes last.
-fn order(sites: &[&AccessSite<'_>], along: IterId) -> Vec<usize> {
-    let moves = |dimension: &usize| {
-        let mut subscripts = sites.iter().map(|it| &it.access.subscripts[*dimension]);
-        subscripts.any(|it| match it {
-            Subscript::Affine(expr) => expr.split_off(along).is_none_or(|(by, _)| by != 0),
-            Subscript::Computed(_) => false,
-        })
-    };
-    let dimensions = 0..sites.first().map_or(0, |it| it.access.subscripts.len());
-    let last = dimensions.clone().find(moves);
-    let others = dimensions.filter(|it| Some(*it) != last);
-    others.chain(last).collect()
 }
 
 /// What belongs to the dimensions of an array, in the order of those of its copy.
@@ -324,7 +236,7 @@ fn reordered<T: Clone>(each: &[T], order: &[usize]) -> Vec<T> {
 }
 
 /// The body of the loop over `iter` in `nodes`.
-fn body_of(nodes: &mut Block, iter: IterId) -> Option<&mut Block> {
+fn body_of(nodes: &mut [Node], iter: IterId) -> Option<&mut Block> {
     nodes.iter_mut().find_map(|node| {
         let is_meant = Loop::of(node).is_some_and(|it| it.iter() == iter);
         let mut blocks = node.blocks_mut().into_iter();
@@ -513,6 +425,12 @@ mod tests {
         };
         refused("pack(c, t, along = l)", "NothingToReplace");
         refused("pack(x, t, along = u)", "NoSuchLoop");
+        refused("pack(x, i, along = t)", "NotAround");
+        // The copy is made before all of the iteration.
+        let source = before
+            .to_string()
+            .replace("var s: f32 = 0.0", "var s: f32 = 0.0 x[i, 0] = 1.0");
+        refuses(&source, "pack(x, t, along = l)", Unproven, "PacksWritten");
     }
 
     #[test]

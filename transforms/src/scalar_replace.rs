@@ -13,6 +13,7 @@ use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::{for_each_expr_mut, for_each_place_mut, if_runs, replace_loop, scalar_for};
 use crate::{LoopPath, Reason};
+use assigned::Assigned;
 use std::fmt;
 use strew_affine::dependence::Analyzed;
 use strew_affine::verify::Verified;
@@ -72,8 +73,9 @@ use strew_affine::{
 /// y[i] = t[0] * t[0]                  y[i] = t_0 * t_0
 /// ```
 ///
-/// Always legal: the loop does with the scalar what it did with the element. The element is read
-/// only if the loop runs. If iterations fail, another failure may be the first.
+/// Always legal: the loop does with the scalar what it did with the element, which is read only if
+/// the loop runs, and written where that is done anyway. If iterations fail, another failure may be
+/// the first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScalarReplace {
     /// The array.
@@ -112,9 +114,8 @@ impl Transform for ScalarReplace {
             own::rewrite(&mut rewritten, array, &places);
             return Ok(rewritten);
         }
-        let assigned = assigned::elements(kernel, array);
-        let is_done = |iter| assigned.iter().any(|it| it.target() == iter);
-        let found = replaceable(kernel, array, &is_done);
+        let mut assigned = assigned::elements(kernel, array);
+        let found = replaceable(kernel, array, &mut assigned);
         let chains = carried::chains(kernel, array);
         if found.is_empty() && chains.is_empty() && assigned.is_empty() {
             return Err(Reason::NothingToReplace {
@@ -139,51 +140,73 @@ struct Replaceable<'k> {
     is_written: bool,
 }
 
-/// The outermost loops that use the array at one element, which stays the same, but for those in
-/// loops in which that `is_done`.
+/// The outermost loops that use the array at one element, which stays the same; none of those in
+/// what is `assigned`, of which those in others go.
 fn replaceable<'k>(
     kernel: &'k Kernel,
     array: ArrayId,
-    is_done: &dyn Fn(IterId) -> bool,
+    assigned: &mut Vec<Assigned>,
 ) -> Vec<Replaceable<'k>> {
-    let sites = visit::accesses(kernel);
-    let sites: Vec<_> = sites.iter().filter(|it| it.access.array == array).collect();
+    let sites = sites_of(kernel, array);
     let mut found: Vec<Replaceable<'_>> = Vec::new();
     visit::walk(&kernel.body, &mut |node, around| {
-        let is_inside =
-            |it: &Replaceable<'_>| around.iter().any(|of| of.iter() == it.target.iter());
-        if let Some(target @ (Loop::Affine(_) | Loop::Scf(_))) = Loop::of(node)
-            && !found.iter().any(is_inside)
-            && !around.iter().any(|it| is_done(it.iter()))
+        let is_around = |iter| around.iter().any(|it| it.iter() == iter);
+        let Some(target @ (Loop::Affine(_) | Loop::Scf(_))) = Loop::of(node) else {
+            return;
+        };
+        if found.iter().any(|it| is_around(it.target.iter())) {
+            assigned.retain(|it| it.target() != target.iter());
+        } else if !assigned.iter().any(|it| is_around(it.target()))
+            && let Some(it) = replaceable_in(kernel, target, around, &sites)
         {
-            found.extend(replaceable_in(kernel, target, around, &sites));
+            assigned.retain(|it| it.target() != target.iter());
+            found.push(it);
         }
     });
     found
+}
+
+fn sites_of(kernel: &Kernel, array: ArrayId) -> Vec<AccessSite<'_>> {
+    let mut sites = visit::accesses(kernel);
+    sites.retain(|it| it.access.array == array);
+    sites
+}
+
+/// The iterators of the loops in `body`.
+fn loops_in(body: &[Node]) -> Vec<IterId> {
+    let mut iters = Vec::new();
+    visit::walk(body, &mut |node, _| {
+        iters.extend(Loop::of(node).map(Loop::iter))
+    });
+    iters
+}
+
+/// Those of `sites` that are in `target`, if all of them are of one element, which stays the same
+/// while loops over `iters` run and belongs to one thread.
+fn of_one_element<'s, 'k>(
+    target: Loop<'_>,
+    sites: &'s [AccessSite<'k>],
+    iters: &[IterId],
+) -> Option<Vec<&'s AccessSite<'k>>> {
+    let is_inside = |it: &&AccessSite<'k>| it.loops.iter().any(|of| of.iter() == target.iter());
+    let inside: Vec<_> = sites.iter().filter(is_inside).collect();
+    let element = inside.first()?.access;
+    let mut others = inside.iter().map(|it| &it.access.subscripts);
+    let is_one = others.all(|it| *it == element.subscripts) && is_fixed(element, iters);
+    let is_own = visit::allocated_arrays(target.body()).contains(&element.array);
+    let is_straight = target.lanes() == 1 && !visit::has_forall(target.body());
+    (is_one && !is_own && is_straight).then_some(inside)
 }
 
 fn replaceable_in<'k>(
     kernel: &'k Kernel,
     target: Loop<'k>,
     around: &[Loop<'k>],
-    sites: &[&AccessSite<'k>],
+    sites: &[AccessSite<'k>],
 ) -> Option<Replaceable<'k>> {
-    let is_inside = |it: &&&AccessSite<'k>| it.loops.iter().any(|of| of.iter() == target.iter());
-    let inside: Vec<_> = sites.iter().filter(is_inside).collect();
+    let iters = [vec![target.iter()], loops_in(target.body())].concat();
+    let inside = of_one_element(target, sites, &iters)?;
     let element = inside.first()?.access;
-    let mut inner = vec![target.iter()];
-    let mut has_forall = false;
-    visit::walk(target.body(), &mut |node, _| {
-        inner.extend(Loop::of(node).map(Loop::iter));
-        has_forall |= matches!(node, Node::Forall(_));
-    });
-    let is_own = visit::allocated_arrays(target.body()).contains(&element.array);
-    let is_same = inside
-        .iter()
-        .all(|it| it.access.subscripts == element.subscripts);
-    if target.lanes() != 1 || has_forall || is_own || !is_same || !is_fixed(element, &inner) {
-        return None;
-    }
     // Whether the element is there is known if every iteration uses it anyway.
     let is_certain = inside.iter().any(|it| happens_in(target, it));
     let is_written = inside.iter().any(|it| it.kind != AccessKind::Read);

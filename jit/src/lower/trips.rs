@@ -8,7 +8,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{
-    Loop, bound_to, for_each_load, for_each_sure_load, has_computed_loops, walk,
+    Loop, bound_to, for_each_load, for_each_sure_load, has_computed_loops, walk, writes_elements,
 };
 use strew_affine::{
     Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Kernel, Node, ScfFor, Subscript,
@@ -397,14 +397,6 @@ pub(super) fn inner_loop(body: &[Node]) -> Option<Loop<'_>> {
     };
     let affine = main_loop(body).map(Loop::Affine);
     affine.or_else(|| computed().map(Loop::Scf))
-}
-
-fn writes_elements(body: &[Node]) -> bool {
-    let mut writes = false;
-    walk(body, &mut |node, _| {
-        writes |= node.written_elements().next().is_some();
-    });
-    writes
 }
 
 /// The affine loops of `body`, also where it is asked before whether they have turns at all.

@@ -77,6 +77,13 @@ impl Attempt {
         let iters = self.kernel.iters.iter().skip(known);
         iters.map(|(iter, _)| iter).collect()
     }
+
+    /// What the last array that the last step made is called.
+    pub(super) fn made_array(&self) -> Option<&str> {
+        let known = self.taken.last().map_or(0, |(_, it)| it.arrays.len());
+        let made = self.kernel.arrays.iter().skip(known).last();
+        made.map(|(_, array)| array.name.as_str())
+    }
 }
 
 /// What `node` sets `local` to, if it does.

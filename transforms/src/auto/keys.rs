@@ -2,14 +2,15 @@
 //! get a loop of their own, which runs at once in any mode, and whose iterations run in lanes.
 
 use super::attempt::Attempt;
-use super::order::accesses;
+use super::order::{accesses, goes_with};
 use super::{Choice, Scheduler, computed};
 use crate::distribute::keeps_updates;
 use crate::tree::{self, Nested, find_affine_loop, uses};
 use crate::{Distribute, Fuse, ScalarReplace};
 use std::collections::BTreeSet;
-use strew_affine::visit::{Loop, for_each_local, has_loops, walk};
-use strew_affine::{Access, AffineFor, IterId, LocalId, Node, Subscript, Variable};
+use std::slice::from_ref;
+use strew_affine::visit::{Loop, for_each_local, scalars_set_in, walk, writes_elements};
+use strew_affine::{AffineFor, IterId, LocalId, Node};
 
 /// So many scalars go from one loop to the other, each by an array.
 const MOST_KEPT: usize = 4;
@@ -42,18 +43,9 @@ impl Scheduler<'_> {
 /// are what runs at once.
 fn goes_with_none(target: &AffineFor, around: &[Loop<'_>]) -> bool {
     let accesses = accesses(&target.body);
-    let moves_none = |iter| accesses.iter().all(|it| !is_moved(it, iter));
-    around
-        .iter()
-        .all(|it| !matches!(it, Loop::Forall(_)) && moves_none(it.iter()))
-}
-
-/// Whether an affine subscript of `access` goes with `iter`.
-fn is_moved(access: &Access, iter: IterId) -> bool {
-    access.subscripts.iter().any(|it| match it {
-        Subscript::Affine(expr) => expr.mentions(Variable::Iter(iter)),
-        Subscript::Computed(_) => false,
-    })
+    let moves_none = |iter| !accesses.iter().any(|it| goes_with(it, iter));
+    let is_again = |it: &Loop<'_>| !matches!(it, Loop::Forall(_)) && moves_none(it.iter());
+    around.iter().all(is_again)
 }
 
 /// Behind how many statements of `target` the loop is cut, if it is worth it: before, nests compute
@@ -62,7 +54,10 @@ fn is_moved(access: &Access, iter: IterId) -> bool {
 /// Which iteration fails first is then another one, but arrays are put back when one does, and the
 /// loop as it was written tells.
 fn cut(target: &AffineFor) -> Option<usize> {
-    let before = target.body.iter().take_while(|it| !sets_elements(it));
+    let before = target
+        .body
+        .iter()
+        .take_while(|it| !writes_elements(from_ref(*it)));
     let nests = before.enumerate().filter(|(_, it)| it.holds_loops());
     let position = nests.last()?.0 + 1;
     let (first, rest) = target.body.split_at(position);
@@ -105,14 +100,6 @@ fn keys(nodes: &[Node]) -> BTreeSet<LocalId> {
     keys
 }
 
-fn sets_elements(node: &Node) -> bool {
-    let mut sets = false;
-    walk(std::slice::from_ref(node), &mut |it, _| {
-        sets |= it.written_elements().next().is_some();
-    });
-    sets
-}
-
 /// The scalars that `first` sets and `rest` uses.
 fn kept(first: &[Node], rest: &[Node]) -> Vec<LocalId> {
     let declared = first.iter().filter_map(|node| match node {
@@ -127,21 +114,15 @@ fn kept(first: &[Node], rest: &[Node]) -> Vec<LocalId> {
 fn apart(attempt: &mut Attempt, target: IterId) -> Option<()> {
     let found = find_affine_loop(attempt.kernel(), target)?;
     let (first, rest) = found.body.split_at(cut(found)?);
-    let set_in_loops = |local: LocalId| {
-        let mut nests = first
-            .iter()
-            .filter(|it| has_loops(std::slice::from_ref(*it)));
-        nests.any(|it| sets(it, local))
-    };
-    let kept = kept(first, rest).into_iter();
-    let kept: Vec<_> = kept.map(|it| (it, set_in_loops(it))).collect();
+    let nests = first.iter().filter(|it| it.holds_loops());
+    let set_in_nests: Vec<_> = nests.flat_map(|it| scalars_set_in(from_ref(it))).collect();
+    let kept = kept(first, rest);
     let statements = rest.len();
-    for (local, is_set_in_loops) in kept {
+    for local in kept {
         attempt.expand(local, target)?;
-        if is_set_in_loops {
-            let (_, array) = attempt.kernel().arrays.iter().last()?;
-            let name = array.name.clone();
-            attempt.step(ScalarReplace::new(name))?;
+        if set_in_nests.contains(&local) {
+            let array = attempt.made_array()?.to_owned();
+            attempt.step(ScalarReplace::new(array))?;
         }
     }
     let path = attempt.path(target);
@@ -172,14 +153,6 @@ fn join(attempt: &mut Attempt, statements: usize) {
             return;
         }
     }
-}
-
-fn sets(node: &Node, local: LocalId) -> bool {
-    let mut sets = false;
-    walk(std::slice::from_ref(node), &mut |it, _| {
-        sets |= it.places().iter().any(|it| it.local() == Some(local));
-    });
-    sets
 }
 
 #[cfg(test)]

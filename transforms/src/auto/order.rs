@@ -148,6 +148,12 @@ pub(super) fn moves(access: &Access, iter: IterId) -> bool {
     access.subscripts.iter().any(|it| mentions(it, iter))
 }
 
+/// Whether an affine subscript of `access` goes with `iter`; where data say goes by itself.
+pub(super) fn goes_with(access: &Access, iter: IterId) -> bool {
+    let mut subscripts = access.subscripts.iter();
+    subscripts.any(|it| matches!(it, Subscript::Affine(_)) && mentions(it, iter))
+}
+
 /// Whether `subscript` may have another value in another iteration of the loop over `iter`.
 pub(super) fn mentions(subscript: &Subscript, iter: IterId) -> bool {
     match subscript {

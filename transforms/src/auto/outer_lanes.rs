@@ -160,7 +160,8 @@ fn in_lanes(attempt: &mut Attempt, iter: IterId) -> Option<(Vectorize, Saving)> 
     while let Some(request) = short(attempt.kernel(), find_affine_loop(attempt.kernel(), iter)?) {
         attempt.step(request)?;
     }
-    pack_rows(attempt, iter)?;
+    // Where a copy cannot be made, lanes may load what they need one by one.
+    attempt.together(|attempt| pack_rows(attempt, iter));
     let target = find_affine_loop(attempt.kernel(), iter)?;
     lanes_of(attempt.kernel(), target)?;
     for array in updated(attempt.kernel(), target) {

@@ -1,9 +1,10 @@
 //! Elements that an iteration assigns before loops in it set them again: while these run, each is a
 //! scalar.
 
-use super::{is_counted, is_fixed, stay_in_range, use_locals};
-use crate::tree::{loops_over, replace_loop, scalar_for};
-use strew_affine::visit::{self, Loop, walk};
+use super::{is_counted, loops_in, of_one_element, sites_of, stay_in_range, use_locals};
+use crate::tree::{arrays_in, loops_over, replace_loop, scalar_for};
+use std::slice::from_ref;
+use strew_affine::visit::{AccessSite, Loop, arrays_written_in, for_each_load, walk};
 use strew_affine::{Access, ArrayId, Block, Expr, IterId, Kernel, LocalId, Node, Place};
 
 /// An element of each iteration of a loop.
@@ -43,42 +44,37 @@ impl Assigned {
 /// The outermost loops whose iterations each assign one element of `array` first, and set it again
 /// in loops.
 pub(super) fn elements(kernel: &Kernel, array: ArrayId) -> Vec<Assigned> {
+    let sites = sites_of(kernel, array);
     let mut found: Vec<Assigned> = Vec::new();
     walk(&kernel.body, &mut |node, around| {
         let is_inside = |it: &Assigned| around.iter().any(|of| of.iter() == it.target);
         if let Some(target @ (Loop::Affine(_) | Loop::Scf(_))) = Loop::of(node)
             && !found.iter().any(is_inside)
+            && !is_counted(around, array)
         {
-            found.extend(assigned_in(kernel, target, around, array));
+            found.extend(assigned_in(kernel, target, &sites));
         }
     });
     found
 }
 
-fn assigned_in(
-    kernel: &Kernel,
-    target: Loop<'_>,
-    around: &[Loop<'_>],
-    array: ArrayId,
-) -> Option<Assigned> {
+fn assigned_in(kernel: &Kernel, target: Loop<'_>, sites: &[AccessSite<'_>]) -> Option<Assigned> {
+    let inside = of_one_element(target, sites, &loops_in(target.body()))?;
+    let element = inside.first()?.access;
     let body = target.body();
-    let first = body.iter().position(|it| !used_in(it, array).is_empty())?;
-    let element = assigned_by(&body[first], array)?;
-    let is_set = |it: &Node| !written_in(it, array).is_empty();
-    let last = body.iter().rposition(is_set)?;
-    let mut set_again = body[first + 1..=last].iter();
-    let in_loops = set_again.any(|it| is_set(it) && it.holds_loops());
-    let (mut inner, mut has_forall) = (Vec::new(), false);
-    walk(body, &mut |node, _| {
-        inner.extend(Loop::of(node).map(Loop::iter));
-        has_forall |= matches!(node, Node::Forall(_));
-    });
-    let used: Vec<_> = body.iter().flat_map(|it| used_in(it, array)).collect();
-    let is_same = used.iter().all(|it| it.subscripts == element.subscripts);
-    let is_one = |access: &Access| used.iter().any(|it| std::ptr::eq(*it, access));
-    let is_kept = target.lanes() == 1 && !has_forall && is_same && is_fixed(element, &inner);
-    let is_free = !visit::allocated_arrays(body).contains(&array) && !is_counted(around, array);
-    (in_loops && is_kept && is_free && stay_in_range(kernel, is_one)).then(|| Assigned {
+    let uses = |it: &Node| arrays_in(from_ref(it)).any(|it| it == element.array);
+    let sets = |it: &Node| arrays_written_in(from_ref(it)).contains(&element.array);
+    let first = body.iter().position(uses)?;
+    let last = body.iter().rposition(sets)?;
+    let mut again = body[first + 1..=last].iter();
+    let is_set_in_loops = again.any(|it| sets(it) && it.holds_loops());
+    let value = assigned_by(&body[first], element.array)?;
+    // Where an index out of range is skipped, so is what reads the element after it was assigned,
+    // and there is no scalar where the statement that would declare it is skipped.
+    let mut needed: Vec<&Access> = inside.iter().map(|it| it.access).collect();
+    for_each_load(value, &mut |it| needed.push(it));
+    let is_needed = |access: &Access| needed.iter().any(|it| std::ptr::eq(*it, access));
+    (is_set_in_loops && stay_in_range(kernel, is_needed)).then(|| Assigned {
         target: target.iter(),
         element: element.clone(),
         first,
@@ -86,35 +82,19 @@ fn assigned_in(
     })
 }
 
-/// The element of `array` that `node` does nothing with but to assign it.
-fn assigned_by(node: &Node, array: ArrayId) -> Option<&Access> {
+/// What `node` assigns to an element of `array`, if that is all that it does with the array.
+fn assigned_by(node: &Node, array: ArrayId) -> Option<&Expr> {
     let Node::Assign {
         place: Place::Element(element),
+        value,
         ..
     } = node
     else {
         return None;
     };
-    (element.array == array && used_in(node, array).len() == 1).then_some(element)
-}
-
-/// What `node` and those in it read or write of `array`.
-fn used_in(node: &Node, array: ArrayId) -> Vec<&Access> {
-    let mut used = written_in(node, array);
-    walk(std::slice::from_ref(node), &mut |inner, _| {
-        visit::for_each_load_of(inner, &mut |it| used.push(it));
-    });
-    used.retain(|it| it.array == array);
-    used
-}
-
-fn written_in(node: &Node, array: ArrayId) -> Vec<&Access> {
-    let mut written = Vec::new();
-    walk(std::slice::from_ref(node), &mut |inner, _| {
-        written.extend(inner.written_elements());
-    });
-    written.retain(|it| it.array == array);
-    written
+    let mut reads = false;
+    for_each_load(value, &mut |it| reads |= it.array == array);
+    (element.array == array && !reads).then_some(value)
 }
 
 /// Lets each iteration have a scalar in the place of its element until that is set for the last
@@ -184,6 +164,40 @@ mod tests {
         }
     }
 
+    /// Of an element that loops around use as the same one the outermost is replaced, which reads
+    /// it first.
+    #[test]
+    fn what_stays_the_same_in_loops_around_is_one_scalar() {
+        for (around, element) in [
+            ("affine.for u in 0..n {", "at[0]"),
+            ("affine.for i in 0..n { affine.for u in 0..2 {", "at[i]"),
+            (
+                "affine.for i in 0..n { affine.for u in 0..2 { affine.for v in 0..2 {",
+                "at[i]",
+            ),
+        ] {
+            let ends = "}".repeat(around.matches('{').count());
+            let source = format!(
+                "kernel @k(n: i64, m: i64, key: i32[m], at: i32[n + 1], h: i32[n]) {{
+                   {around} {element} = 1
+                   affine.for c in 0..m {{ {element} reduce(add) key[c] }}
+                   h[u] reduce(add) {element} {ends}
+                 }}"
+            );
+            let source = source.replace(
+                "h[u]",
+                if around.contains("i in") {
+                    "h[i]"
+                } else {
+                    "h[u]"
+                },
+            );
+            let before = kernel(&source);
+            let after = apply(&before, "scalar_replace(at)");
+            assert_same_results(&before, &after);
+        }
+    }
+
     #[test]
     fn others_stay() {
         for (first, inside) in [
@@ -200,5 +214,9 @@ mod tests {
                 "NothingToReplace",
             );
         }
+        // Where what it is declared with is skipped, there would be no scalar.
+        let before = kernel(&nearest("at[i] = i32(x[h[i]])", "at[i] reduce(add) 1"));
+        let after = apply(&before, "scalar_replace(at)").to_string();
+        assert!(after.contains("at[i] = i32(x[h[i]])"), "{after}");
     }
 }

@@ -130,22 +130,27 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
     /// Elements at a distance that is not known, one by one.
     fn load_strided(&mut self, access: &Access, first: First, stride: Value) -> Vec<Value> {
         let ty = self.element_type(access);
-        let (count, each) = (self.group.count, per_vector(ty));
-        let mut address = first.address;
-        let ins = &mut self.function.builder;
-        let mut vectors = Vec::new();
-        for _ in 0..count / each {
-            let mut lanes = Vec::new();
-            for _ in 0..each {
-                let load = ins
-                    .ins()
-                    .load(clif_type(ty), first.flags, address, first.displacement);
-                lanes.push(load);
-                address = ins.ins().iadd(address, stride);
-            }
-            vectors.extend(vector(ins, ty, &lanes));
-        }
-        vectors
+        let addresses = self.addresses(first.address, stride);
+        let builder = &mut self.function.builder;
+        let vectors = addresses.chunks(per_vector(ty) as usize).filter_map(|of| {
+            let lanes = of.iter().map(|address| {
+                let ins = builder.ins();
+                ins.load(clif_type(ty), first.flags, *address, first.displacement)
+            });
+            let lanes: Vec<_> = lanes.collect();
+            vector(builder, ty, &lanes)
+        });
+        vectors.collect()
+    }
+
+    /// Where the elements of the lanes are, `stride` bytes from each other.
+    pub(super) fn addresses(&mut self, first: Value, stride: Value) -> Vec<Value> {
+        let mut address = first;
+        let addresses = (0..self.group.count).map(|_| {
+            let next = self.function.builder.ins().iadd(address, stride);
+            std::mem::replace(&mut address, next)
+        });
+        addresses.collect()
     }
 
     /// Stores `first` and those of `others` that fill the elements between its lanes, which are

@@ -370,14 +370,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         group.rows.insert(access, row);
     }
 
-    /// The row of `access`, if elements of one that is known lie a known distance from its own,
-    /// those of turns at one that is no number: what both load of a block is then seen to be the
-    /// same.
+    /// The row of `access`, if elements of one of the same array that is known lie a known distance
+    /// from its own, those of turns at one that is no number: what both load of a block is then
+    /// seen to be the same.
     fn row_beside(&mut self, access: &'k Access, group: &Group<'k>) -> Option<Row<'k>> {
         let is_far = group.lanes.is_strided(access) && group.lanes.distance(access).is_none();
         let bytes = i64::from(self.program.kernel.arrays[access.array].element.bytes());
-        let rows = group.rows.values().filter(|_| is_far);
-        let beside = rows.filter_map(|it| {
+        let rows = group.rows.values();
+        let beside = rows.filter(|it| is_far && it.of.array == access.array);
+        let beside = beside.filter_map(|it| {
             let behind = group.lanes.behind(it.of, access)?.checked_mul(bytes)?;
             let displacement = i64::from(it.displacement).checked_add(behind)?;
             let is_near = displacement.unsigned_abs() <= u64::from(MOST_DISPLACED);
@@ -385,6 +386,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         });
         // They come in no order.
         let (known, behind) = beside.min_by_key(|(_, behind)| *behind)?;
+        // That the other element is there says nothing of this one.
+        self.check_access(access);
         Some(Row {
             of: access,
             first: self.builder.ins().iadd_imm_s(known.first, behind),

@@ -10,7 +10,7 @@ use super::distance::{Apart, picked};
 use super::value::per_vector;
 use super::vectors::Vectors;
 use crate::lower::operation;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::visit::{for_each_load_of, walk};
 use strew_affine::{Access, Type};
@@ -47,14 +47,11 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         place: i64,
     ) -> Option<Value> {
         let each = per_vector(apart.ty);
-        let ty = operation::vector_of(apart.ty);
-        let builder = &mut self.function.builder;
         let rows = (lane..lane + each).map(|it| {
             let at = apart.place(i64::from(it) * apart.distance - place);
-            builder.ins().load(ty, apart.flags, apart.address, at)
+            (apart.address, at)
         });
-        let rows: Vec<_> = rows.collect();
-        column(builder, apart.ty, rows, place as u32)
+        self.load_column((apart.ty, apart.flags), rows, place)
     }
 
     /// The elements of `access`, each at this `place` of a vector of its own row, which lie
@@ -66,23 +63,30 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
         place: i64,
     ) -> Vec<Value> {
         let ty = self.element_type(access);
-        let each = per_vector(ty);
         let before = place as i32 * ty.bytes().cast_signed();
-        let displacement = first.displacement.wrapping_sub(before);
-        let builder = &mut self.function.builder;
-        let mut address = first.address;
-        let vectors = (0..self.group.count / each).filter_map(|_| {
-            let rows = (0..each).map(|_| {
-                let vector = operation::vector_of(ty);
-                let ins = builder.ins();
-                let row = ins.load(vector, first.flags, address, displacement);
-                address = builder.ins().iadd(address, stride);
-                row
-            });
-            let rows: Vec<_> = rows.collect();
-            column(builder, ty, rows, place as u32)
+        let at = first.displacement.wrapping_sub(before);
+        let addresses = self.addresses(first.address, stride);
+        let rows = addresses.chunks(per_vector(ty) as usize);
+        let vectors = rows.filter_map(|rows| {
+            let rows = rows.iter().map(|it| (*it, at));
+            self.load_column((ty, first.flags), rows, place)
         });
         vectors.collect()
+    }
+
+    /// The lanes at this `place` of the vectors at these addresses, of which there are as many as
+    /// lanes.
+    fn load_column(
+        &mut self,
+        (ty, flags): (Type, MemFlagsData),
+        rows: impl Iterator<Item = (Value, i32)>,
+        place: i64,
+    ) -> Option<Value> {
+        let builder = &mut self.function.builder;
+        let vector = operation::vector_of(ty);
+        let rows = rows.map(|(address, at)| builder.ins().load(vector, flags, address, at));
+        let rows: Vec<_> = rows.collect();
+        column(builder, ty, rows, place as u32)
     }
 }
 
