@@ -248,7 +248,6 @@ fn keys_that_advance_are_divided_in_the_order_of_the_loop() {
     }
     let others = [
         Shape { threads: 1, ..mesh },
-        Shape { lanes: 4, ..mesh },
         Shape { count: 1, ..mesh },
         Shape {
             is_pure: false,
@@ -269,6 +268,14 @@ fn keys_that_advance_are_divided_in_the_order_of_the_loop() {
         ..sample
     };
     assert_ne!(of(&mesh, anywhere, false).strategy.name(), "apart");
+    // Where a key is that of several updates, these go where it says in one scan alone.
+    let lanes = Shape { lanes: 4, ..mesh };
+    for scans in [true, false] {
+        let mut around = around(&lanes, Some(sample), false);
+        around.scans = scans;
+        let name = decide(&lanes, around, || u64::MAX).strategy.name();
+        assert_eq!(name == "apart", scans, "{name}");
+    }
 }
 
 #[test]
