@@ -24,6 +24,11 @@ void deposit(int64_t n, int32_t m, const double at[n], double rho[m]) {
     rho[i] += 1 - f;
     rho[i + 1] += f;
   }
+}
+void rows(int64_t n, int32_t m, int32_t d, const int32_t key[n], const float x[n][d], float out[m][d]) {
+  for (int64_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < d; j++)
+      out[key[i]][j] += x[i][j];
 }";
 
 const NODES: usize = 30_000;
@@ -96,6 +101,37 @@ fn keys_that_are_computed() {
         let call = kernel.bind().array("at", &at);
         call.array_mut("rho", &mut found).run().expect("a run");
         assert!(found == expected, "{threads}");
+    }
+}
+
+/// A key tells where a whole row goes, and keys alone are looked at.
+#[test]
+fn rows_are_shared_by_their_keys() {
+    let kernel = kernel("rows");
+    let orders: [fn(usize, usize) -> usize; 4] = [
+        |i, n| i * 300 / n,
+        |i, n| (i * 300 / n + i % 3).min(299),
+        |i, n| (n - 1 - i) * 300 / n,
+        |_, _| 17,
+    ];
+    for (order, d) in orders.iter().flat_map(|it| [1, 3, 8, 33].map(|d| (it, d))) {
+        let n = 5000;
+        let key: Vec<i32> = (0..n).map(|i| order(i, n) as i32).collect();
+        let x: Vec<f32> = (0..n * d).map(|it| 1.0 / (it as f32 + 3.0)).collect();
+        let mut expected = vec![0.125_f32; 300 * d];
+        for (key, x) in key.iter().zip(x.chunks(d)) {
+            let row = &mut expected[*key as usize * d..][..d];
+            row.iter_mut().zip(x).for_each(|(to, x)| *to += x);
+        }
+        for threads in [1, 2, 5] {
+            let mut out = vec![0.125_f32; 300 * d];
+            let kernel = kernel.clone().threads(threads);
+            let call = kernel.bind().array("key", &key);
+            let call = call.shape("x", &[n as u64, d as u64]).array("x", &x);
+            let call = call.shape("out", &[300, d as u64]);
+            call.array_mut("out", &mut out).run().expect("a run");
+            assert!(out == expected, "{threads} {d}");
+        }
     }
 }
 
