@@ -60,8 +60,8 @@ const MOST_BYTES: u64 = 64 << 20;
 const EVEN: f64 = 0.8;
 
 /// The same in outputs beyond the caches, unless a few elements get most of them: four updates of
-/// each of the cells around a particle that may be anywhere, 0.6 lines each, take 1.7 ns by copies of
-/// 16 MiB and 1.8 sorted, by copies of 24 MiB 2.3 and 1.9, and of 64 MiB 2.8 and 1.9.
+/// each of the cells around a particle that may be anywhere, 0.6 lines each, take 1.7 ns by copies
+/// of 16 MiB and 1.8 sorted, by copies of 24 MiB 2.3 and 1.9, and of 64 MiB 2.8 and 1.9.
 const EVEN_FAR: f64 = 0.4;
 
 /// The same where updates can be sorted by ranges of elements, which is cheaper from here on: of 16

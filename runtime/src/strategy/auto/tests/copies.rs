@@ -83,3 +83,34 @@ fn ten_updates_of_each_element_are_worth_copies_that_stay_in_the_caches() {
         );
     }
 }
+
+#[test]
+fn copies_beyond_the_caches_are_not_made_of_what_goes_anywhere() {
+    let cells = Shape {
+        trips: 64 << 20,
+        elements: 4 << 20,
+        bytes: 32 << 20,
+        can_emit: true,
+        is_pure: true,
+        threads: 2,
+        ..shape()
+    };
+    let near = Shape {
+        elements: 2 << 20,
+        bytes: 16 << 20,
+        ..cells
+    };
+    let of = |shape: &Shape, scattered: f64, is_skewed: bool| {
+        let sample = Sample {
+            scattered,
+            is_skewed,
+            ..UNORDERED
+        };
+        let around = around(shape, Some(sample), false);
+        decide(shape, around, || u64::MAX).strategy.name()
+    };
+    assert_eq!(of(&cells, 0.6, false), "binned");
+    assert_eq!(of(&cells, 0.3, false), "dense");
+    assert_eq!(of(&cells, 0.6, true), "dense");
+    assert_eq!(of(&near, 0.6, false), "dense");
+}
