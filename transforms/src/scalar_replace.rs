@@ -13,7 +13,6 @@ use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::{for_each_expr_mut, for_each_place_mut, if_runs, replace_loop, scalar_for};
 use crate::{LoopPath, Reason};
-use assigned::Assigned;
 use std::fmt;
 use strew_affine::dependence::Analyzed;
 use strew_affine::verify::Verified;
@@ -114,8 +113,11 @@ impl Transform for ScalarReplace {
             own::rewrite(&mut rewritten, array, &places);
             return Ok(rewritten);
         }
+        let mut found = replaceable(kernel, array);
         let mut assigned = assigned::elements(kernel, array);
-        let found = replaceable(kernel, array, &mut assigned);
+        // Each element becomes one scalar, in the outermost loop.
+        assigned.retain(|it| !found.iter().any(|of| is_in(it.target, of.target)));
+        found.retain(|it| !assigned.iter().any(|of| is_in(it.target, of.target)));
         let chains = carried::chains(kernel, array);
         if found.is_empty() && chains.is_empty() && assigned.is_empty() {
             return Err(Reason::NothingToReplace {
@@ -140,30 +142,25 @@ struct Replaceable<'k> {
     is_written: bool,
 }
 
-/// The outermost loops that use the array at one element, which stays the same; none of those in
-/// what is `assigned`, of which those in others go.
-fn replaceable<'k>(
-    kernel: &'k Kernel,
-    array: ArrayId,
-    assigned: &mut Vec<Assigned>,
-) -> Vec<Replaceable<'k>> {
+/// The outermost loops that use the array at one element, which stays the same.
+fn replaceable(kernel: &Kernel, array: ArrayId) -> Vec<Replaceable<'_>> {
     let sites = sites_of(kernel, array);
     let mut found: Vec<Replaceable<'_>> = Vec::new();
     visit::walk(&kernel.body, &mut |node, around| {
-        let is_around = |iter| around.iter().any(|it| it.iter() == iter);
-        let Some(target @ (Loop::Affine(_) | Loop::Scf(_))) = Loop::of(node) else {
-            return;
-        };
-        if found.iter().any(|it| is_around(it.target.iter())) {
-            assigned.retain(|it| it.target() != target.iter());
-        } else if !assigned.iter().any(|it| is_around(it.target()))
-            && let Some(it) = replaceable_in(kernel, target, around, &sites)
+        let is_inside =
+            |it: &Replaceable<'_>| around.iter().any(|of| of.iter() == it.target.iter());
+        if let Some(target @ (Loop::Affine(_) | Loop::Scf(_))) = Loop::of(node)
+            && !found.iter().any(is_inside)
         {
-            assigned.retain(|it| it.target() != target.iter());
-            found.push(it);
+            found.extend(replaceable_in(kernel, target, around, &sites));
         }
     });
     found
+}
+
+/// Whether `inner` is `outer` or in it.
+fn is_in(inner: Loop<'_>, outer: Loop<'_>) -> bool {
+    inner.iter() == outer.iter() || loops_in(outer.body()).contains(&inner.iter())
 }
 
 fn sites_of(kernel: &Kernel, array: ArrayId) -> Vec<AccessSite<'_>> {

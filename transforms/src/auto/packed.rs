@@ -30,13 +30,11 @@ fn rows(target: &AffineFor) -> BTreeSet<ArrayId> {
             return;
         };
         for access in accesses(innermost.body()) {
-            match goes(access, target.iter) {
-                Goes::Far if moves(access, innermost.iter()) => {
-                    are_rows &= !written.contains(&access.array) && comes_again(access, around);
-                    rows.insert(access.array);
-                }
-                Goes::Nowhere | Goes::Next | Goes::Far => {}
-                Goes::Anywhere => are_rows = false,
+            let is_far = is_far(access, target.iter);
+            are_rows &= is_far.is_some();
+            if is_far == Some(true) && moves(access, innermost.iter()) {
+                are_rows &= !written.contains(&access.array) && comes_again(access, around);
+                rows.insert(access.array);
             }
         }
     });
@@ -46,32 +44,16 @@ fn rows(target: &AffineFor) -> BTreeSet<ArrayId> {
     }
 }
 
-/// Where an access goes from an iteration of a loop to the next.
-enum Goes {
-    Nowhere,
-    /// To the next element.
-    Next,
-    /// To another row.
-    Far,
-    /// Where data say.
-    Anywhere,
-}
-
-fn goes(access: &Access, iter: IterId) -> Goes {
-    let mut goes = Goes::Nowhere;
-    let last = access.subscripts.len().saturating_sub(1);
-    for (dimension, subscript) in access.subscripts.iter().enumerate() {
-        let Subscript::Affine(expr) = subscript else {
-            return Goes::Anywhere;
-        };
-        match expr.split_off(iter) {
-            Some((0, _)) => {}
-            Some((1, _)) if dimension == last && matches!(goes, Goes::Nowhere) => goes = Goes::Next,
-            Some(_) => goes = Goes::Far,
-            None => return Goes::Anywhere,
-        }
-    }
-    goes
+/// Whether `access` goes elsewhere than to the next element from an iteration of the loop over
+/// `iter` to the next, if it goes at all; `None` where data say, or no number does.
+fn is_far(access: &Access, iter: IterId) -> Option<bool> {
+    let steps = access.subscripts.iter().map(|it| match it {
+        Subscript::Affine(expr) => expr.split_off(iter).map(|(step, _)| step),
+        Subscript::Computed(_) => None,
+    });
+    let steps: Vec<i64> = steps.collect::<Option<_>>()?;
+    let (last, others) = steps.split_last()?;
+    Some(others.iter().any(|it| *it != 0) || !(0..=1).contains(last))
 }
 
 /// Whether `access` is of the same element in many turns of a loop of `around`.

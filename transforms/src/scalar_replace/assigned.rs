@@ -5,24 +5,19 @@ use super::{is_counted, loops_in, of_one_element, sites_of, stay_in_range, use_l
 use crate::tree::{arrays_in, loops_over, replace_loop, scalar_for};
 use std::slice::from_ref;
 use strew_affine::visit::{AccessSite, Loop, arrays_written_in, for_each_load, walk};
-use strew_affine::{Access, ArrayId, Block, Expr, IterId, Kernel, LocalId, Node, Place};
+use strew_affine::{Access, ArrayId, Block, Expr, Kernel, LocalId, Node, Place};
 
 /// An element of each iteration of a loop.
-pub(super) struct Assigned {
-    target: IterId,
-    element: Access,
+pub(super) struct Assigned<'k> {
+    pub(super) target: Loop<'k>,
+    element: &'k Access,
     /// The statement of the body that assigns it, before any other uses it.
     first: usize,
     /// The last one that sets it, loops in which count as one.
     last: usize,
 }
 
-impl Assigned {
-    /// The loop.
-    pub(super) fn target(&self) -> IterId {
-        self.target
-    }
-
+impl Assigned<'_> {
     /// Lets the `body` of the loop use `local`.
     fn keep_in(&self, local: LocalId, body: &mut Block) {
         use_locals(&mut body[self.first..=self.last], &|access| {
@@ -43,11 +38,11 @@ impl Assigned {
 
 /// The outermost loops whose iterations each assign one element of `array` first, and set it again
 /// in loops.
-pub(super) fn elements(kernel: &Kernel, array: ArrayId) -> Vec<Assigned> {
+pub(super) fn elements(kernel: &Kernel, array: ArrayId) -> Vec<Assigned<'_>> {
     let sites = sites_of(kernel, array);
-    let mut found: Vec<Assigned> = Vec::new();
+    let mut found: Vec<Assigned<'_>> = Vec::new();
     walk(&kernel.body, &mut |node, around| {
-        let is_inside = |it: &Assigned| around.iter().any(|of| of.iter() == it.target);
+        let is_inside = |it: &Assigned<'_>| around.iter().any(|of| of.iter() == it.target.iter());
         if let Some(target @ (Loop::Affine(_) | Loop::Scf(_))) = Loop::of(node)
             && !found.iter().any(is_inside)
             && !is_counted(around, array)
@@ -58,7 +53,11 @@ pub(super) fn elements(kernel: &Kernel, array: ArrayId) -> Vec<Assigned> {
     found
 }
 
-fn assigned_in(kernel: &Kernel, target: Loop<'_>, sites: &[AccessSite<'_>]) -> Option<Assigned> {
+fn assigned_in<'k>(
+    kernel: &'k Kernel,
+    target: Loop<'k>,
+    sites: &[AccessSite<'k>],
+) -> Option<Assigned<'k>> {
     let inside = of_one_element(target, sites, &loops_in(target.body()))?;
     let element = inside.first()?.access;
     let body = target.body();
@@ -74,9 +73,9 @@ fn assigned_in(kernel: &Kernel, target: Loop<'_>, sites: &[AccessSite<'_>]) -> O
     let mut needed: Vec<&Access> = inside.iter().map(|it| it.access).collect();
     for_each_load(value, &mut |it| needed.push(it));
     let is_needed = |access: &Access| needed.iter().any(|it| std::ptr::eq(*it, access));
-    (is_set_in_loops && stay_in_range(kernel, is_needed)).then(|| Assigned {
-        target: target.iter(),
-        element: element.clone(),
+    (is_set_in_loops && stay_in_range(kernel, is_needed)).then_some(Assigned {
+        target,
+        element,
         first,
         last,
     })
@@ -99,19 +98,19 @@ fn assigned_by(node: &Node, array: ArrayId) -> Option<&Expr> {
 
 /// Lets each iteration have a scalar in the place of its element until that is set for the last
 /// time.
-pub(super) fn rewrite(kernel: &mut Kernel, found: &[Assigned]) {
+pub(super) fn rewrite(kernel: &mut Kernel, found: &[Assigned<'_>]) {
     for it in found {
-        let mut local = scalar_for(kernel, &it.element, "s");
+        let mut local = scalar_for(kernel, it.element, "s");
         local.mutable = true;
         let local = kernel.locals.alloc(local);
-        let target = loops_over(kernel, &[it.target]).pop();
+        let target = loops_over(kernel, &[it.target.iter()]).pop();
         let Some(mut target) = target.map(|it| it.it.to_node()) else {
             continue;
         };
         for body in target.blocks_mut() {
             it.keep_in(local, body);
         }
-        replace_loop(&mut kernel.body, it.target, vec![target]);
+        replace_loop(&mut kernel.body, it.target.iter(), vec![target]);
     }
 }
 
