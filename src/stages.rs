@@ -223,12 +223,15 @@ impl ParsedKernel {
         })
     }
 
-    /// The kernel, which makes no assumptions, under a schedule that makes none either: one that
-    /// `plan` means and that does not fit, since its loops are others, gives way to one that is
-    /// found; then also why.
+    /// The kernel under a schedule that assumes no more than it does: one that `plan` means and
+    /// that does not fit, since its loops are others, gives way to one that is found; then also
+    /// why.
     fn fitting(&self, plan: &Plan) -> Result<(Scheduled, Option<String>), Error> {
+        if self.is_found(plan) {
+            return Ok((self.scheduled_for_all(), None));
+        }
         match self.schedule(plan, &mut ()) {
-            Ok(scheduled) if scheduled.kernel.assumptions.is_empty() => Ok((scheduled, None)),
+            Ok(scheduled) if !scheduled.assumes() => Ok((scheduled, None)),
             Ok(scheduled) => {
                 let steps: Vec<_> = scheduled
                     .schedule
@@ -237,13 +240,33 @@ impl ParsedKernel {
                     .map(ToString::to_string)
                     .collect();
                 let dropped = format!("{} assumes that", steps.join("; "));
-                Ok((self.schedule(&Plan::Auto, &mut ())?, Some(dropped)))
+                Ok((self.scheduled_for_all(), Some(dropped)))
             }
             Err(Error::Refused(refusal)) => {
                 let dropped = refusal.refused.to_string();
-                Ok((self.schedule(&Plan::Auto, &mut ())?, Some(dropped)))
+                Ok((self.scheduled_for_all(), Some(dropped)))
             }
             Err(other) => Err(other),
+        }
+    }
+
+    /// Whether `plan` leaves the schedule to be found.
+    fn is_found(&self, plan: &Plan) -> bool {
+        match plan {
+            Plan::Auto => true,
+            Plan::Source => self.pragmas().is_empty(),
+            Plan::Explicit(_) => false,
+        }
+    }
+
+    /// The kernel under a schedule that is found and assumes nothing of the parameters.
+    fn scheduled_for_all(&self) -> Scheduled {
+        let found = strew_transforms::auto_for_all(&self.kernel, &Machine::default(), &mut ());
+        Scheduled {
+            parsed: Arc::new(self.clone()),
+            kernel: found.kernel,
+            schedule: found.schedule,
+            plan: Plan::Auto,
         }
     }
 
@@ -295,10 +318,7 @@ impl Scheduled {
     /// is asserted in its schedule.
     pub(crate) fn careful(&self) -> Result<(Self, bool), Error> {
         let checks_disjoint = self.checks_disjoint();
-        let parsed = match self.source().language() {
-            Language::C => self.exact_source()?,
-            Language::KernelText | Language::Mlir => (*self.parsed).clone(),
-        };
+        let parsed = self.exact_source()?;
         if checks_disjoint {
             return Ok((parsed.fitting(&self.plan)?.0, true));
         }
@@ -306,9 +326,13 @@ impl Scheduled {
         Ok((parsed.schedule(&plan, &mut ())?, false))
     }
 
-    /// The source of the kernel, read without assumptions about its parameters.
+    /// The source of the kernel, read without assumptions about its parameters; kernel text means
+    /// what it says.
     fn exact_source(&self) -> Result<ParsedKernel, Error> {
         let source = self.source();
+        if source.language() != Language::C {
+            return Ok((*self.parsed).clone());
+        }
         let (kernels, _) = convert::from_c_exact(source);
         let mut kernels = kernels.into_iter();
         let found = kernels.find(|(kernel, _)| kernel.name == self.kernel.name);
@@ -319,6 +343,11 @@ impl Scheduled {
             kernel: verified(source, kernel)?,
             notes,
         })
+    }
+
+    /// Whether its schedule assumes more than the kernel as it was written.
+    fn assumes(&self) -> bool {
+        self.kernel.assumptions.len() > self.written().assumptions.len()
     }
 
     /// Whether it checks that elements of an array are written once.
@@ -434,13 +463,12 @@ impl Compiled {
         self.other.get_or_init(make).clone()
     }
 
-    /// The same kernel for arguments that do not keep its assumptions: it makes none. `None` for a
-    /// kernel text, which means what it says.
+    /// The same kernel for arguments that do not keep its assumptions: of those of a schedule and
+    /// of a source in C it makes none. `None` for a kernel text, which means what it says.
     pub(crate) fn exact(&self) -> Option<Result<Arc<Self>, Error>> {
-        match self.source().language() {
-            Language::C => Some(self.exact.get_or_init(|| self.make_exact()).clone()),
-            Language::KernelText | Language::Mlir => None,
-        }
+        let is_text = self.source().language() != Language::C;
+        let none = is_text && !self.scheduled.assumes();
+        (!none).then(|| self.exact.get_or_init(|| self.make_exact()).clone())
     }
 
     fn make_exact(&self) -> Result<Arc<Self>, Error> {

@@ -728,6 +728,68 @@ fn an_assumption_of_a_kernel_text_that_does_not_hold_is_an_error() {
     assert_eq!(out, [7.0; 4]);
 }
 
+/// What a schedule assumes that nobody asked for is nothing to refuse arguments for.
+#[test]
+fn arguments_that_a_found_schedule_does_not_expect_run_without_it() {
+    let text = "kernel @nearest(n: i32, k: i32, d: i32, infer xs: i64, x: f32[xs], infer cs: i64, c: f32[cs], infer hs: i64, h: i32[hs])
+assume (n * d <= 2147483648, k * d <= 2147483648) {
+  affine.for i in 0..n {
+    var a: i32 = 0 var best: f32 = f32(inf)
+    affine.for l in 0..k {
+      var s: f32 = 0.0
+      affine.for j in 0..d { let t: f32 = x[i * d + j] - c[l * d + j] s reduce(add) t * t }
+      (best, a) reduce(argmin) (s, i32(l))
+    }
+    h[a] reduce(add) 1
+  }
+}";
+    let source = "void nearest(int n, int k, int d, const float *x, const float *c, int *h) {
+  for (int i = 0; i < n; i++) {
+    int a = 0;
+    float best = INFINITY;
+    for (int l = 0; l < k; l++) {
+      float s = 0;
+      for (int j = 0; j < d; j++) { float t = x[i * d + j] - c[l * d + j]; s += t * t; }
+      if (s < best) { best = s; a = l; }
+    }
+    h[a]++;
+  }
+}";
+    let x: Vec<f32> = (0..41).map(|it| (it % 7) as f32).collect();
+    let c = [0.0_f32, 1.0, 5.0, 6.0];
+    let nearer = x.chunks_exact(2).filter(|it| it[0] + it[1] > 6.0).count() as i32;
+    for (name, text) in [("k.nest", text), ("k.c", source)] {
+        let program = Compiler::new().compile(name, text).expect("a program");
+        let kernel = program.kernel("nearest").expect("a kernel");
+        let steps = kernel.compiled().steps().to_string();
+        assert!(steps.contains("pack(x"), "{steps}");
+        let called = |n: i32, length: usize| {
+            let mut h = [0; 2];
+            let call = kernel.bind().scalar("n", n).scalar("k", 2).scalar("d", 2);
+            let call = call.array("x", &x[..length]).array("c", &c);
+            let report = call.array_mut("h", &mut h).run_with_report();
+            (report.map(|it| it.assumption), h)
+        };
+        let (expected, found) = called(20, 40);
+        assert_eq!(expected.expect("a call"), None);
+        assert_eq!(found, [20 - nearer, nearer], "{name}");
+        // More elements than there are rows belong to none.
+        assert_eq!(called(20, 41).1, found, "{name}");
+        let (assumption, nothing) = called(-1, 40);
+        assert_eq!(assumption.expect("a call").as_deref(), Some("0 <= n"));
+        assert_eq!(nothing, [0; 2], "{name}");
+        let (outcome, nothing) = called(20, 39);
+        let Err(Error::Fault(fault)) = outcome else {
+            panic!("an index is out of range");
+        };
+        assert!(
+            fault.iteration().contains(&("i".to_owned(), 19)),
+            "{fault:?}"
+        );
+        assert_eq!(nothing, [0; 2], "{name}");
+    }
+}
+
 #[test]
 fn what_is_out_of_range_is_skipped_when_asked_for() {
     let (seg, x) = ([0, 7, 1, -1, 1], [1.0_f32, 2.0, 4.0, 8.0, 16.0]);

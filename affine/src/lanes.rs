@@ -340,7 +340,7 @@ impl<'k> Lanes<'k> {
         for subscript in &access.subscripts {
             match subscript {
                 Subscript::Affine(expr) if self.is_moving(subscript) => {
-                    if expr.split_off(self.iter).is_none() {
+                    if !self.goes_evenly(expr) {
                         return Err(Obstacle::Strided(self.name(access.array)));
                     }
                 }

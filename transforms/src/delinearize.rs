@@ -1,19 +1,16 @@
 //! The step `delinearize`.
 
 use crate::address::find_array;
+use crate::assume::{assume, at_most};
 use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::for_each_access_mut;
 use crate::{LoopPath, Reason, Size};
 use std::fmt;
-use strew_affine::dependence::Analyzed;
 use strew_affine::flat::{Shape, shape_in_rows};
 use strew_affine::verify::Verified;
-use strew_affine::{
-    AffineExpr, ArrayId, Condition, Expr, Kernel, Node, Overflow, Relation, ScalarId, Subscript,
-    Variable, visit,
-};
+use strew_affine::{AffineExpr, ArrayId, Expr, Kernel, Node, ScalarId, Subscript, Variable, visit};
 
 /// Gives an array with flat subscripts the dimensions that were meant.
 ///
@@ -108,27 +105,18 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
         conditions,
         ..
     } = shape_in_rows(kernel, array, inner)?.ok_or_else(not_flat)?;
-    let analyzed = Analyzed::of_parameters(kernel);
     let mut prepared = kernel.clone();
     let mut conditions = conditions;
-    conditions.extend(extents.iter().map(never_negative));
+    conditions.extend(extents.iter().map(|it| at_most(0.into(), it.clone())));
     if let Some(length) = length {
         let rows = kernel.fresh_name(&format!("{}_rows", kernel.arrays[array].name));
         prepared.scalars[length].name = rows;
         let there = AffineExpr::from(length);
         if let Some(outermost) = extents.first_mut() {
-            conditions.push(Condition {
-                left: std::mem::replace(outermost, there.clone()),
-                relation: Relation::LessOrEqual,
-                right: there,
-            });
+            conditions.push(at_most(std::mem::replace(outermost, there.clone()), there));
         }
     }
-    for condition in conditions {
-        if !holds(&analyzed, &condition)? {
-            prepared.assumptions.push(condition);
-        }
-    }
+    assume(&mut prepared, conditions)?;
     Ok(Delinearized {
         kernel: prepared,
         array,
@@ -219,26 +207,6 @@ fn is_passed_or_allocated(kernel: &Kernel, array: ArrayId) -> bool {
         || visit::allocated_arrays(&kernel.body).contains(&array)
 }
 
-fn never_negative(extent: &AffineExpr) -> Condition {
-    Condition {
-        left: 0.into(),
-        relation: Relation::LessOrEqual,
-        right: extent.clone(),
-    }
-}
-
-fn holds(analyzed: &Analyzed<'_>, condition: &Condition) -> Result<bool, Overflow> {
-    let difference = condition.right.minus(&condition.left)?;
-    Ok(match condition.relation {
-        Relation::LessOrEqual => analyzed.is_never_negative(&difference),
-        Relation::Less => analyzed.is_never_negative(&difference.offset(-1)?),
-        Relation::Equal => {
-            analyzed.is_never_negative(&difference)
-                && analyzed.is_never_negative(&difference.scaled(-1)?)
-        }
-    })
-}
-
 impl Delinearized {
     fn rewrite(self) -> Kernel {
         let Self {
@@ -247,30 +215,41 @@ impl Delinearized {
             extents,
             subscripts,
         } = self;
-        let sites = visit::accesses(&kernel);
-        let sites = sites.iter().filter(|it| it.access.array == array);
-        let found: Vec<_> = sites
-            .map(|it| it.access.subscripts.clone())
-            .zip(subscripts)
-            .collect();
-        let change = &mut |access: &mut strew_affine::Access| {
-            let known = found.iter().find(|(flat, _)| *flat == access.subscripts);
-            if let Some((_, subscripts)) = known.filter(|_| access.array == array) {
-                let subscripts = subscripts.iter().cloned();
-                access.subscripts = subscripts.map(Subscript::Affine).collect();
-            }
-        };
-        for_each_access_mut(&mut kernel.body, change);
-        if let Some(result) = &mut kernel.result {
-            crate::tree::change_expr(result, &mut |expr| {
-                if let Expr::Load(access) = expr {
-                    change(access);
-                }
-            });
-        }
-        kernel.arrays[array].extents = extents;
+        give_dimensions(&mut kernel, array, extents, subscripts);
         kernel
     }
+}
+
+/// Gives `array` these extents, and its accesses, in the order of [`visit::accesses`], these
+/// `subscripts`.
+pub(crate) fn give_dimensions(
+    kernel: &mut Kernel,
+    array: ArrayId,
+    extents: Vec<AffineExpr>,
+    subscripts: Vec<Vec<AffineExpr>>,
+) {
+    let sites = visit::accesses(kernel);
+    let sites = sites.iter().filter(|it| it.access.array == array);
+    let found: Vec<_> = sites
+        .map(|it| it.access.subscripts.clone())
+        .zip(subscripts)
+        .collect();
+    let change = &mut |access: &mut strew_affine::Access| {
+        let known = found.iter().find(|(flat, _)| *flat == access.subscripts);
+        if let Some((_, subscripts)) = known.filter(|_| access.array == array) {
+            let subscripts = subscripts.iter().cloned();
+            access.subscripts = subscripts.map(Subscript::Affine).collect();
+        }
+    };
+    for_each_access_mut(&mut kernel.body, change);
+    if let Some(result) = &mut kernel.result {
+        crate::tree::change_expr(result, &mut |expr| {
+            if let Expr::Load(access) = expr {
+                change(access);
+            }
+        });
+    }
+    kernel.arrays[array].extents = extents;
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The step `expand`.
 
 use crate::address::{self, find_variable, single_bounds};
+use crate::assume::{assume, at_most};
 use crate::in_range::never_negative;
 use crate::private::check_private;
 use crate::script::Written;
@@ -30,7 +31,8 @@ use strew_affine::{
 /// Legal when iterations could have it of their own, as [`Privatize`](crate::Privatize) asks, or
 /// when it is declared in the loop. After it statements that shared the scalar can be distributed
 /// over loops of their own. Where an index out of range is skipped, what was skipped with a
-/// declaration finds a zero.
+/// declaration finds a zero. That the loop does not end before it begins the kernel assumes from
+/// then on, where that is not known, and a call checks it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Expand {
     /// The scalar or the local array.
@@ -91,6 +93,7 @@ fn plan(kernel: &Kernel, request: &Expand) -> Result<Replacing, Reason> {
     let extent = extent(kernel, of, path)?;
     let number = AffineExpr::from(of.iter).minus(lower)?;
     let mut prepared = kernel.clone();
+    assume(&mut prepared, [at_most(0.into(), extent.clone())])?;
     let expanded = Expanded {
         variable,
         array: expanded_array(&mut prepared, variable, extent),
@@ -108,9 +111,8 @@ fn plan(kernel: &Kernel, request: &Expand) -> Result<Replacing, Reason> {
     })
 }
 
-/// An extent for an element for each iteration of `of`: the number of them, or one that is greater
-/// where that could be negative. That an array is not filled with zeros several times in one
-/// iteration: its elements in the expanded one are once.
+/// That an array is not filled with zeros several times in one iteration: its elements in the
+/// expanded one are once.
 fn check_begins_once(
     kernel: &Kernel,
     of: &AffineFor,
@@ -131,6 +133,8 @@ fn check_begins_once(
     }
 }
 
+/// An extent for an element for each iteration of `of`: the number of them, or one that is greater
+/// where that could be negative, and one that seldom is where only the parameters of a call tell.
 fn extent(kernel: &Kernel, of: &AffineFor, path: &LoopPath) -> Result<AffineExpr, Reason> {
     let (lower, upper) = single_bounds(of, path)?;
     let analyzed = Analyzed::of_parameters(kernel);
@@ -140,9 +144,12 @@ fn extent(kernel: &Kernel, of: &AffineFor, path: &LoopPath) -> Result<AffineExpr
         candidates.push(upper.clone());
         candidates.push(upper.offset(upper.constant().saturating_neg().max(0))?);
     }
-    let is_extent = |it: &AffineExpr| it.is_over_parameters() && analyzed.is_never_negative(it);
-    let found = candidates.into_iter().find(is_extent);
-    found.ok_or_else(|| Reason::MovingExtent { path: path.clone() })
+    candidates.retain(AffineExpr::is_over_parameters);
+    let is_extent = |it: &&AffineExpr| analyzed.is_never_negative(it);
+    let found = candidates.iter().find(is_extent).or(candidates.last());
+    found
+        .cloned()
+        .ok_or_else(|| Reason::MovingExtent { path: path.clone() })
 }
 
 /// `t_x`, with one element, or one copy of the array, for each of `trips` iterations.
@@ -236,7 +243,9 @@ impl Expanded {
 #[cfg(test)]
 mod tests {
     use crate::Verdict::{Illegal, Misaddressed, Unproven};
-    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
+    use crate::test_support::{
+        accepts, apply, assert_same_meaning, assert_same_where_assumed, kernel, refuses,
+    };
 
     #[test]
     fn scheme() {
@@ -293,6 +302,27 @@ mod tests {
     }
 
     #[test]
+    fn that_there_are_iterations_is_assumed() {
+        for (bounds, assumed) in [
+            ("0..m", "0 <= m"),
+            ("1..m - 1", "0 <= m"),
+            ("m..2 step 2", "0 <= -((m - 2) floordiv 2)"),
+        ] {
+            let before = kernel(&format!(
+                "kernel @k(m: i64, n: i64, x: f64[n], y: f64[n]) {{
+  affine.for i in {bounds} {{ let t: f64 = x[1] y[1] = t * t }}
+}}"
+            ));
+            let after = apply(&before, "expand(t, i)");
+            assert!(
+                after.to_string().contains(&format!("assume ({assumed})")),
+                "{after}"
+            );
+            assert_same_where_assumed(&before, &after);
+        }
+    }
+
+    #[test]
     fn refusals() {
         let source = "kernel @k(n: i64, x: f64[n], y: f64[n]) {
   var s: f64 = 0.0
@@ -302,10 +332,6 @@ mod tests {
   }
 }";
         refuses(source, "expand(t, j)", Unproven, "MovingExtent");
-        let unsized_loop = source
-            .replace("0..i", "0..m")
-            .replace("(n: i64", "(n: i64, m: i64");
-        refuses(&unsized_loop, "expand(t, j)", Unproven, "MovingExtent");
         refuses(source, "expand(s, i)", Illegal, "ReadsOlder");
         refuses(source, "expand(u, i)", Misaddressed, "NoSuchVariable");
         let counts = "kernel @k(n: i64, y: i64[n, n]) {

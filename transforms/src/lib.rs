@@ -42,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod assume;
 mod auto;
 mod build;
 mod carried;
@@ -104,7 +105,7 @@ mod vectorize;
 mod witness;
 
 pub use address::{LoopPath, StatementName};
-pub use auto::{Choice, Decision, Machine, Saving, Traffic, auto};
+pub use auto::{Choice, Decision, Machine, Saving, Traffic, auto, auto_for_all};
 pub use coalesce::Coalesce;
 pub use count_ahead::CountAhead;
 pub use delinearize::Delinearize;

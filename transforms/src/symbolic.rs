@@ -1,14 +1,12 @@
 //! Tiles that are counted: those whose sizes are known when the kernel is called, and those of
 //! loops with several lower bounds.
 
+use crate::assume::{assume, at_most};
 use crate::order::{Reordering, Tick};
 use crate::tiling::{TileNames, trip_count};
 use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
-use strew_affine::dependence::Analyzed;
-use strew_affine::{
-    AffineExpr, AffineFor, Block, Bound, Condition, IterId, Kernel, Node, Overflow, Relation,
-};
+use strew_affine::{AffineExpr, AffineFor, Block, Bound, IterId, Kernel, Node, Overflow};
 
 /// The loops of `band`, called `paths`, in tiles of `sizes` iterations, over parameters: loops that
 /// count tiles around loops over points. A call in which a size is not positive ends before
@@ -24,18 +22,11 @@ pub(crate) fn tiled(
 ) -> Result<Replacing, Reason> {
     check_permutable(kernel, band)?;
     let mut prepared = kernel.clone();
-    let analyzed = Analyzed::of_parameters(kernel);
     let mut boxes: Vec<Range<'_>> = Vec::new();
     let (mut tiles, mut points) = (Vec::new(), Vec::new());
     for ((target, path), size) in band.iter().zip(paths).zip(sizes) {
         let range = Range::of(target, path, &boxes)?;
-        if !analyzed.is_never_negative(&size.offset(-1)?) {
-            prepared.assumptions.push(Condition {
-                left: 1.into(),
-                relation: Relation::LessOrEqual,
-                right: size.clone(),
-            });
-        }
+        assume(&mut prepared, [at_most(1.into(), size.clone())])?;
         let names = TileNames::make(&mut prepared, target);
         tiles.push(range.tiles(names.tile, size)?);
         points.push(range.points(names, size)?);

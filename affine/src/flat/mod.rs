@@ -213,14 +213,29 @@ pub fn conditions_of(kernel: &Kernel, arrays: impl IntoIterator<Item = ArrayId>)
 /// # Errors
 /// A coefficient leaves 64 bits.
 pub fn sizes_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Vec<AffineExpr>>, Overflow> {
-    let Some(shape) = shape_of(kernel, array)? else {
-        return Ok(None);
-    };
+    match shape_of(kernel, array)? {
+        Some(shape) => sizes_in(kernel, array, &shape, |_| true),
+        None => Ok(None),
+    }
+}
+
+/// The same for `shape`, that of `array`, with as many rows as are accessed in loops that are
+/// meant.
+///
+/// # Errors
+/// A coefficient leaves 64 bits.
+pub fn sizes_in(
+    kernel: &Kernel,
+    array: ArrayId,
+    shape: &Shape,
+    are_meant: impl Fn(&[Loop<'_>]) -> bool,
+) -> Result<Option<Vec<AffineExpr>>, Overflow> {
     let mut rows: Option<AffineExpr> = None;
     let sites = accesses(kernel);
     let sites = sites.iter().filter(|it| it.access.array == array);
     for (site, subscripts) in sites.zip(&shape.subscripts) {
-        let Some(row) = subscripts.first() else {
+        let row = subscripts.first().filter(|_| are_meant(&site.loops));
+        let Some(row) = row else {
             continue;
         };
         let Some(last) = extreme(row, &site.loops)? else {
@@ -236,9 +251,8 @@ pub fn sizes_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Vec<AffineExpr
         }
     }
     let is_from_first = shape.origin == AffineExpr::default();
-    let sizes = rows.filter(|_| is_from_first).into_iter();
-    let sizes: Vec<_> = sizes.chain(shape.inner).collect();
-    Ok((sizes.len() > 1 && is_from_first).then_some(sizes))
+    let sizes = rows.filter(|_| is_from_first);
+    Ok(sizes.map(|rows| [&[rows], shape.inner.as_slice()].concat()))
 }
 
 /// One flat subscript, as several.

@@ -46,6 +46,17 @@ impl Lanes<'_> {
         rest.is_ok_and(|rest| !rest.mentions(iter))
     }
 
+    /// Whether `expr` goes as far from each lane to the next one, be that a number or not.
+    pub(super) fn goes_evenly(&self, expr: &AffineExpr) -> bool {
+        let iter = Variable::Iter(self.iter);
+        let step = || {
+            let next = AffineExpr::from(self.iter).offset(1)?;
+            let next = expr.substitute(&|it| (it == iter).then(|| next.clone()))?;
+            next.minus(expr)
+        };
+        step().is_ok_and(|it| !it.mentions(iter))
+    }
+
     /// How many elements further the one of a lane lies than that of the lane before, where
     /// extents, factors and the sizes of records say; 0 where all lanes have the same. Nothing is
     /// said of elements at computed places, and of those that are far away.

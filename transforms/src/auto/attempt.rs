@@ -11,6 +11,8 @@ use strew_affine::{Expr, IterId, Kernel, LocalId, Node};
 /// Steps that each were accepted, one behind the other.
 pub(super) struct Attempt {
     kernel: Verified,
+    /// Whether steps may assume something of the parameters.
+    may_assume: bool,
     taken: Vec<(Step, Verified)>,
     /// What was tried and not accepted.
     declined: Vec<Choice>,
@@ -27,6 +29,9 @@ impl Attempt {
                 return None;
             }
         };
+        if !self.may_assume && after.assumptions.len() > self.kernel.assumptions.len() {
+            return None;
+        }
         let before = std::mem::replace(&mut self.kernel, after);
         self.taken.push((step, before));
         Some(())
@@ -104,6 +109,7 @@ impl Scheduler<'_> {
     ) -> bool {
         let mut attempt = Attempt {
             kernel: self.found.kernel.clone(),
+            may_assume: self.may_assume,
             taken: Vec::new(),
             declined: Vec::new(),
         };

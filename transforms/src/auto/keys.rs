@@ -158,8 +158,8 @@ fn join(attempt: &mut Attempt, statements: usize) {
 #[cfg(test)]
 mod tests {
     use crate::auto::tests::schedules;
-    use crate::auto::{Machine, auto};
-    use crate::test_support::{assert_same_meaning, kernel};
+    use crate::auto::{Machine, auto, auto_for_all};
+    use crate::test_support::{assert_same_meaning, assert_same_where_assumed, kernel};
 
     /// Finds something by a nest for each of `n` points, and then does what is `behind`.
     fn nearest(behind: &str) -> String {
@@ -214,6 +214,40 @@ mod tests {
         let before = kernel(&source);
         let found = auto(&before, &Machine::default(), &mut ());
         assert_same_meaning(&before, &found.kernel);
+    }
+
+    /// Of how long they are nothing is known but in a call, which may have an exact length or more.
+    #[test]
+    fn flat_arrays_are_what_their_subscripts_show() {
+        let flat = nearest("h[a] reduce(add) 1.0")
+            .replace("x: f32[n, d]", "infer x_length: i64, x: f32[x_length]")
+            .replace("z: f32[n], ", "")
+            .replace("x[i, j]", "x[i * d + j]");
+        let before = kernel(&flat);
+        let found = auto(&before, &Machine::default(), &mut ());
+        let steps = found.schedule.to_string();
+        for step in [
+            "expand(a, i)",
+            "pack(x, i_p_t, along = i_p_p)",
+            "vectorize(i_p_p, 16)",
+            "vectorize(x_0, 4)",
+        ] {
+            assert!(steps.contains(step), "{steps}");
+        }
+        let text = found.kernel.to_string();
+        assert!(
+            text.contains("assume (0 <= n, n * d <= x_length)"),
+            "{text}"
+        );
+        assert_same_where_assumed(&before, &found.kernel);
+        let for_all = auto_for_all(&before, &Machine::default(), &mut ());
+        assert!(for_all.kernel.assumptions.is_empty());
+        let steps = for_all.schedule.to_string();
+        assert!(
+            steps.contains("tile_indirection_using_forall(i,"),
+            "{steps}"
+        );
+        assert_same_meaning(&before, &for_all.kernel);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod held;
 mod keys;
 mod lanes;
 mod locality;
+mod machine;
 mod nests;
 mod order;
 mod outer_lanes;
@@ -39,6 +40,7 @@ use crate::{
 };
 pub use choice::Choice;
 use flatten::Flattening;
+pub use machine::Machine;
 use nests::Nests;
 use profit::may_be_long;
 pub use saving::Saving;
@@ -46,25 +48,6 @@ use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop, has_computed_loops};
 use strew_affine::{Access, AffineExpr, AffineFor, Expr, IterId, Kernel, Node, Subscript};
 pub use traffic::Traffic;
-
-/// What is known about the machine that a schedule is for.
-///
-/// Nothing in it may change a result: the number of chunks, which decides how float sums are
-/// grouped, does not depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// How many index loads and updates to keep in flight at once, in one turn of an unrolled loop.
-    pub updates_in_flight: u64,
-}
-
-impl Default for Machine {
-    /// Four: enough to hide the latency of a load that hits the first level of cache.
-    fn default() -> Self {
-        Self {
-            updates_in_flight: 4,
-        }
-    }
-}
 
 /// What was decided about one loop, for explanations.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,50 +107,76 @@ pub struct Automatic {
 /// statements that update through an indirection are unrolled, and other loops of few turns inside
 /// of a tiled one go away; loops that run at once and may have few iterations become one with the
 /// loop inside.
+///
+/// The schedule may assume more of the parameters than `kernel` does.
 pub fn auto(kernel: &Verified, machine: &Machine, observer: &mut dyn Observer) -> Automatic {
-    let found = Automatic {
-        kernel: kernel.clone(),
-        schedule: Schedule::new(),
-        decisions: Vec::new(),
-    };
-    let mut scheduler = Scheduler { found, observer };
-    scheduler.go_through_rows();
-    let mut flattening = Flattening::default();
-    while let Some(request) = flattening.before_lanes(&scheduler.found.kernel) {
-        scheduler.consider(Step::Unroll(request));
-    }
-    scheduler.separate_borders();
-    // Where windows are gone, too.
-    scheduler.go_through_rows();
-    scheduler.flatten_records();
-    scheduler.compute_keys_first();
-    scheduler.part();
-    scheduler.walk_along();
-    let parted = scheduler.found.kernel.clone();
-    scheduler.tile(&Nests::of(&parted), &parted.body, &Around::default());
-    while let Some(request) = flattening.before_registers(&scheduler.found.kernel) {
-        scheduler.consider(Step::Unroll(request));
-    }
-    scheduler.use_outer_lanes();
-    scheduler.use_registers();
-    scheduler.sum_together();
-    scheduler.unwrap_ends();
-    scheduler.use_lanes();
-    for (target, request) in unrollable(&scheduler.found.kernel, machine) {
-        flattening.settle(target);
-        scheduler.consider(Step::Unroll(request));
-    }
-    while let Some(request) = flattening.next(&scheduler.found.kernel) {
-        scheduler.consider(Step::Unroll(request));
-    }
-    scheduler.collapse();
-    scheduler.found
+    Scheduler::of(kernel, true, observer).scheduled(machine)
+}
+
+/// The same with a schedule that assumes no more than `kernel` does.
+pub fn auto_for_all(
+    kernel: &Verified,
+    machine: &Machine,
+    observer: &mut dyn Observer,
+) -> Automatic {
+    Scheduler::of(kernel, false, observer).scheduled(machine)
 }
 
 struct Scheduler<'o> {
     /// With the schedule so far.
     found: Automatic,
+    /// Whether steps may assume something of the parameters.
+    may_assume: bool,
     observer: &'o mut dyn Observer,
+}
+
+impl<'o> Scheduler<'o> {
+    fn of(kernel: &Verified, may_assume: bool, observer: &'o mut dyn Observer) -> Self {
+        let found = Automatic {
+            kernel: kernel.clone(),
+            schedule: Schedule::new(),
+            decisions: Vec::new(),
+        };
+        Self {
+            found,
+            may_assume,
+            observer,
+        }
+    }
+
+    fn scheduled(mut self, machine: &Machine) -> Automatic {
+        self.go_through_rows();
+        let mut flattening = Flattening::default();
+        while let Some(request) = flattening.before_lanes(&self.found.kernel) {
+            self.consider(Step::Unroll(request));
+        }
+        self.separate_borders();
+        // Where windows are gone, too.
+        self.go_through_rows();
+        self.flatten_records();
+        self.compute_keys_first();
+        self.part();
+        self.walk_along();
+        let parted = self.found.kernel.clone();
+        self.tile(&Nests::of(&parted), &parted.body, &Around::default());
+        while let Some(request) = flattening.before_registers(&self.found.kernel) {
+            self.consider(Step::Unroll(request));
+        }
+        self.use_outer_lanes();
+        self.use_registers();
+        self.sum_together();
+        self.unwrap_ends();
+        self.use_lanes();
+        for (target, request) in unrollable(&self.found.kernel, machine) {
+            flattening.settle(target);
+            self.consider(Step::Unroll(request));
+        }
+        while let Some(request) = flattening.next(&self.found.kernel) {
+            self.consider(Step::Unroll(request));
+        }
+        self.collapse();
+        self.found
+    }
 }
 
 impl Scheduler<'_> {

@@ -527,9 +527,9 @@ pub enum Reason {
         /// That write; its two ends are the same.
         witness: Option<Box<Witness>>,
     },
-    /// The turns of a loop would be an extent, and depend on loops around it, or may be negative.
+    /// The turns of a loop would be an extent, and depend on loops around it.
     #[error(
-        "an array for the iterations of `{path}` needs an extent that numbers and parameters alone decide, and that is never negative"
+        "an array for the iterations of `{path}` needs an extent that numbers and parameters alone decide"
     )]
     MovingExtent {
         /// The loop.
