@@ -30,6 +30,11 @@ impl Shape {
             Self::Dimensions(dimensions) => dimensions.clone(),
         }
     }
+
+    fn elements(&self) -> Option<u64> {
+        let mut found = self.as_found().into_iter();
+        found.try_fold(1_u64, |all, it| all.checked_mul(it))
+    }
 }
 
 /// The values of all scalar parameters and the extents of all array parameters.
@@ -116,6 +121,11 @@ impl Inference<'_> {
         shape: &Shape,
     ) -> Result<Vec<(AffineExpr, u64)>, ArgumentError> {
         let (extents, _) = self.kernel.arrays[array].split_extents();
+        if let Some(length) = self.kernel.arrays[array].length {
+            // As many as the extents speak of, or more: they say nothing about these.
+            let elements = shape.elements().into_iter();
+            return Ok(elements.map(|it| (length.into(), it)).collect());
+        }
         match shape {
             Shape::Dimensions(found) if found.len() != extents.len() => Err(ArgumentError::Rank {
                 parameter: self.array_name(array),
@@ -293,17 +303,20 @@ impl Inference<'_> {
 
     fn compare(&self, array: ArrayId, shape: &Shape, values: &[i128]) -> Result<(), ArgumentError> {
         let found = shape.as_found();
+        let may_be_longer = self.kernel.arrays[array].length.is_some();
         let agrees = match shape {
+            _ if may_be_longer => {
+                let count = product(values);
+                let found = shape.elements().map(i128::from);
+                count
+                    .zip(found)
+                    .is_some_and(|(count, found)| count <= found)
+            }
             Shape::Dimensions(found) => found
                 .iter()
                 .map(|it| i128::from(*it))
                 .eq(values.iter().copied()),
-            Shape::Elements(length) => {
-                let count = values
-                    .iter()
-                    .try_fold(1_i128, |all, it| all.checked_mul(*it));
-                count == Some(i128::from(*length))
-            }
+            Shape::Elements(length) => product(values) == Some(i128::from(*length)),
         };
         if agrees {
             return Ok(());
@@ -386,10 +399,17 @@ fn single_unknown(expr: &AffineExpr) -> Option<(ScalarId, i128, i128)> {
 }
 
 /// The extents of `array` as the kernel text writes them.
+/// `None` beyond what can be counted.
+fn product(values: &[i128]) -> Option<i128> {
+    let mut values = values.iter();
+    values.try_fold(1_i128, |all, it| all.checked_mul(*it))
+}
+
 pub(crate) fn written_extents(kernel: &Kernel, array: ArrayId) -> String {
     let extents = kernel.arrays[array].split_extents().0.iter();
     let written: Vec<_> = extents.map(|it| text::affine(kernel, it)).collect();
-    format!("[{}]", written.join(", "))
+    let or_more = kernel.arrays[array].length.map_or("", |_| " or more");
+    format!("[{}]{or_more}", written.join(", "))
 }
 
 #[cfg(test)]

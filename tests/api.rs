@@ -791,6 +791,31 @@ assume (n * d <= 2147483648, k * d <= 2147483648) {
 }
 
 #[test]
+fn arrays_that_may_be_longer_are_no_shorter() {
+    let text = "kernel @k(n: i64, infer length: i64, x: f64[n, 2] infer length) {
+  affine.for i in 0..n { x[i, 1] = f64(length) }
+}";
+    let program = Compiler::new().compile("k.nest", text).expect("a program");
+    let kernel = program.kernel("k").expect("a kernel");
+    let handle = kernel.typed::<(i64, &mut [f64])>().expect("it fits");
+    let mut x = [0.0; 5];
+    handle.call((2, &mut x)).expect("a call");
+    assert_eq!(x, [0.0, 5.0, 0.0, 5.0, 0.0]);
+    assert_eq!(
+        message(handle.call((3, &mut x))),
+        "kernel `k`: `x` has 5 elements, expected shape [3, 2] for x[n, 2] or more"
+    );
+    let mut call = kernel.bind().array_mut("x", &mut x);
+    call = call.scalar("n", 2_i64);
+    call.run().expect("a call");
+    let short = kernel.bind().array_mut("x", &mut x).scalar("n", 3_i64);
+    assert_eq!(
+        message(short.run()),
+        "kernel `k`: `x` has 5 elements, expected shape [3, 2] for x[n, 2] or more"
+    );
+}
+
+#[test]
 fn what_is_out_of_range_is_skipped_when_asked_for() {
     let (seg, x) = ([0, 7, 1, -1, 1], [1.0_f32, 2.0, 4.0, 8.0, 16.0]);
     let once = |kernel: &Kernel, oob: Option<Oob>| {

@@ -1,10 +1,11 @@
 use crate::{ArrayId, Kernel, Parameter, ScalarId, Variable};
 
-/// What tells an inferred size: it is the extent number `dimension` of `array`.
+/// What tells an inferred size: it is the extent number `dimension` of `array`, or how many
+/// elements that has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Source {
     array: ArrayId,
-    dimension: usize,
+    dimension: Option<usize>,
 }
 
 impl Kernel {
@@ -54,9 +55,13 @@ impl Kernel {
             Variable::Param(scalar) => value(scalar),
             Variable::Iter(_) => None,
         };
+        let length = i64::try_from(elements(source.array)).ok()?;
+        let Some(of) = source.dimension else {
+            return Some(length);
+        };
         let mut row = 1_i64;
         for (dimension, extent) in self.arrays[source.array].extents.iter().enumerate() {
-            if dimension == source.dimension {
+            if dimension == of {
                 continue;
             }
             let mut fits = true;
@@ -67,23 +72,31 @@ impl Kernel {
             let extent = extent.evaluate(&|variable| value_of(variable).unwrap_or(0));
             row = row.checked_mul(extent.ok()?)?;
         }
-        i64::try_from(elements(source.array)).ok()?.checked_div(row)
+        length.checked_div(row)
     }
 
     fn source_of(&self, scalar: ScalarId) -> Option<Source> {
         let variable = Some(Variable::Param(scalar));
         self.array_params().find_map(|array| {
+            if self.arrays[array].length == Some(scalar) {
+                let dimension = None;
+                return Some(Source { array, dimension });
+            }
             let extents = &self.arrays[array].extents;
             let dimension = extents.iter().position(|it| it.as_variable() == variable)?;
-            let source = Source { array, dimension };
-            self.tells_alone(source).then_some(source)
+            let source = Source {
+                array,
+                dimension: Some(dimension),
+            };
+            let tells = self.arrays[array].length.is_none() && self.tells_alone(source);
+            tells.then_some(source)
         })
     }
 
     /// Whether the other extents of the array are made of passed scalars.
     fn tells_alone(&self, source: Source) -> bool {
         let extents = self.arrays[source.array].extents.iter().enumerate();
-        let mut others = extents.filter(|(dimension, _)| *dimension != source.dimension);
+        let mut others = extents.filter(|(dimension, _)| Some(*dimension) != source.dimension);
         others.all(|(_, extent)| {
             let mut is_passed = true;
             extent.for_each_variable(&mut |variable| {

@@ -97,6 +97,9 @@ pub struct Array {
     /// The number of elements in each dimension, outermost first, over parameters alone; at least
     /// one dimension.
     pub extents: Vec<AffineExpr>,
+    /// The inferred size that says how many elements a caller passes, where these are not all that
+    /// the extents speak of: they are the first ones. A call with fewer is refused.
+    pub length: Option<ScalarId>,
     /// Where it lies, when it is a field of a record parameter; else its elements follow each
     /// other.
     pub field: Option<Field>,

@@ -28,6 +28,7 @@ pub(crate) fn array(
         name: name.to_owned(),
         element,
         extents,
+        length: None,
         field: None,
         span: Span::default(),
     })

@@ -177,6 +177,7 @@ impl Generator {
             name: self.name(),
             element: self.element(),
             extents,
+            length: None,
             field: None,
             span: Span::default(),
         };
@@ -361,6 +362,7 @@ impl Generator {
                 name,
                 element,
                 extents,
+                length: None,
                 field: None,
                 span: Span::default(),
             });

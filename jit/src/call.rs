@@ -4,7 +4,7 @@
 use crate::argument::{Argument, ArgumentKind};
 use crate::call_error::CallError;
 use crate::compiled::{Compiled, Inner};
-use crate::facts::{self, Checks, extents};
+use crate::facts::{self, Checks};
 use crate::form::{Form, Rounding};
 use crate::keys::parameter_of;
 use crate::proved::checks_for;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use strew_affine::interpret::Fault;
 use strew_affine::visit::{allocated_arrays, written_arrays};
-use strew_affine::{ArrayId, Kernel, Overflow, Parameter, ScalarId, Value};
+use strew_affine::{ArrayId, Kernel, Parameter, ScalarId, Value};
 use strew_runtime::abi::Slot;
 use strew_runtime::{Failure, Local, Record, Region, Runtime, Settings};
 
@@ -518,55 +518,6 @@ impl Inner {
             locals: Arc::clone(&sized.locals),
             version: sized.version.clone(),
         }
-    }
-
-    fn check_length(
-        &self,
-        array: ArrayId,
-        found: usize,
-        value_of: &impl Fn(ScalarId) -> i64,
-    ) -> Result<(), CallError> {
-        let (mut extents, elements) = self.element_count(array, value_of)?;
-        let declared = &self.forms.kernel.arrays[array];
-        let per_record = usize::try_from(declared.elements_per_record()).ok();
-        let present = per_record.and_then(|it| it.checked_mul(found));
-        if present.is_some() && usize::try_from(elements).ok() == present {
-            Ok(())
-        } else {
-            extents.truncate(declared.split_extents().0.len());
-            Err(CallError::Length {
-                array: self.known_name(array),
-                extents,
-                found,
-            })
-        }
-    }
-
-    /// What the caller knows the array by: a field by its record.
-    fn known_name(&self, array: ArrayId) -> String {
-        let array = &self.forms.kernel.arrays[array];
-        let record = array
-            .field
-            .map(|it| &self.forms.kernel.records[it.record].name);
-        record.unwrap_or(&array.name).clone()
-    }
-
-    /// The extents of `array` and the number of its elements.
-    fn element_count(
-        &self,
-        array: ArrayId,
-        value_of: &impl Fn(ScalarId) -> i64,
-    ) -> Result<(Vec<i64>, i64), CallError> {
-        let too_large = |_: Overflow| CallError::Size {
-            what: format!("array `{}`", self.forms.kernel.arrays[array].name),
-        };
-        let extents = extents(&self.forms.kernel, array, value_of).map_err(too_large)?;
-        let elements = extents
-            .iter()
-            .try_fold(1_i64, |product, extent| product.checked_mul(*extent))
-            .ok_or(Overflow)
-            .map_err(too_large)?;
-        Ok((extents, elements))
     }
 }
 

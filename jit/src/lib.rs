@@ -25,6 +25,7 @@ mod guard;
 mod host;
 mod isa;
 mod keys;
+mod lengths;
 mod loaded;
 mod lower;
 mod math;

@@ -302,6 +302,32 @@ void sum(int64_t n, int32_t m, const int32_t seg[n], const float x[n], double ou
         assert_eq!(found, Some(expected));
     }
 
+    /// Rows that a schedule gives a flat array are some of its elements, and there may be more.
+    #[test]
+    fn flat_arrays_have_as_many_elements_as_are_said() {
+        let text = "void k(int n, int m, const double *x, double *y) { for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) y[i * m + j] = y[(i - 1) * m + j] + x[i * m + j]; }";
+        let steps = parsed(text)
+            .schedule(&Plan::Auto, &mut ())
+            .expect("a schedule");
+        assert!(steps.steps().to_string().contains("delinearize(x, [n, m])"));
+        let data = [(3, 12), (3, 14), (1, 0), (-1, 0), (4, 15)].map(|(n, length)| {
+            let x: Vec<f64> = (0..length).map(f64::from).collect();
+            let data = Data::default().scalar("n", n).scalar("m", 4);
+            data.array("x", &x).array("y", &x)
+        });
+        let expected = data[..4].iter().map(|it| {
+            let kernel = parsed(text);
+            crate::c::run(text, kernel.kernel(), it)
+        });
+        let expected: Option<Vec<_>> = expected.collect();
+        let data: Vec<_> = data.iter().collect();
+        let Some(found) = outcomes(text, &ObjectSettings::default(), &data) else {
+            return;
+        };
+        assert_eq!(Some(&found[..4]), expected.as_deref());
+        assert!(found[4].is_err(), "{:?}", found[4]);
+    }
+
     /// The kernel with a schedule that names `strategy`.
     fn by(strategy: &str, text: &str) -> String {
         let pragma = format!(

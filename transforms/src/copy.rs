@@ -205,6 +205,7 @@ impl Copying {
         let name = it.name.replace('.', "_");
         it.name = kernel.fresh_name(&format!("{name}_{suffix}"));
         it.field = None;
+        it.length = None;
         let anew = kernel.arrays.alloc(it);
         self.arrays.insert(array, anew);
         anew

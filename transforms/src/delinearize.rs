@@ -8,9 +8,13 @@ use crate::step::Transform;
 use crate::tree::for_each_access_mut;
 use crate::{LoopPath, Reason, Size};
 use std::fmt;
-use strew_affine::flat::{Shape, shape_in_rows};
+use strew_affine::dependence::{Analyzed, Site, Target};
+use strew_affine::flat::{Shape, last_rows, shape_in_rows};
 use strew_affine::verify::Verified;
-use strew_affine::{AffineExpr, ArrayId, Expr, Kernel, Node, ScalarId, Subscript, Variable, visit};
+use strew_affine::{
+    AffineExpr, Array, ArrayId, Condition, Expr, Kernel, Overflow, Relation, ScalarId, Subscript,
+    Variable, visit,
+};
 
 /// Gives an array with flat subscripts the dimensions that were meant.
 ///
@@ -22,10 +26,9 @@ use strew_affine::{AffineExpr, ArrayId, Expr, Kernel, Node, ScalarId, Subscript,
 /// ```
 ///
 /// Legal when the sizes multiply to the extent of the array, and all inner subscripts stay within
-/// their sizes: then no two elements become one. An array that is as long as the call's has as many
-/// rows as that has, and at least as many as are asked for. What of that parameters decide, and is
-/// not known, the kernel assumes from then on, and a call checks it. The elements lie in memory as
-/// before, so a caller passes the same.
+/// their sizes: then no two elements become one. An array that is as long as the call's has so many
+/// elements or more. What of that parameters decide, and is not known, the kernel assumes from then
+/// on, and a call checks it. The elements lie in memory as before, so a caller passes the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Delinearize {
     /// The array, of one dimension.
@@ -80,6 +83,7 @@ impl Transform for Delinearize {
 }
 
 /// The kernel with the new subscripts, and what the array gets.
+#[derive(Clone)]
 struct Delinearized {
     kernel: Kernel,
     array: ArrayId,
@@ -91,89 +95,64 @@ struct Delinearized {
 fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> {
     let array = find_array(kernel, &request.array)?;
     let sizes = request.sizes.iter().map(|it| it.resolve(kernel));
-    let mut extents: Vec<AffineExpr> = sizes.collect::<Result<_, _>>()?;
+    let extents: Vec<AffineExpr> = sizes.collect::<Result<_, _>>()?;
     let length = length_of_call(kernel, array);
-    if length.is_none() || extents.len() < 2 {
+    if length.is_none() {
         check_sizes(kernel, request, array, &extents)?;
     }
     let inner = extents.get(1..).unwrap_or_default();
     let not_flat = || Reason::NotFlat {
         array: request.array.clone(),
     };
-    let Shape {
-        subscripts,
-        conditions,
-        ..
-    } = shape_in_rows(kernel, array, inner)?.ok_or_else(not_flat)?;
+    let shape = shape_in_rows(kernel, array, inner)?.ok_or_else(not_flat)?;
     let mut prepared = kernel.clone();
-    let mut conditions = conditions;
-    conditions.extend(extents.iter().map(|it| at_most(0.into(), it.clone())));
+    prepared.arrays[array].length = length;
+    assume(&mut prepared, shape.conditions.iter().cloned())?;
+    let sizes = extents.iter();
+    assume(&mut prepared, sizes.map(|it| at_most(0.into(), it.clone())))?;
     if let Some(length) = length {
-        let rows = kernel.fresh_name(&format!("{}_rows", kernel.arrays[array].name));
-        prepared.scalars[length].name = rows;
-        let there = AffineExpr::from(length);
-        if let Some(outermost) = extents.first_mut() {
-            conditions.push(at_most(std::mem::replace(outermost, there.clone()), there));
-        }
+        assume(&mut prepared, [at_most(product(&extents)?, length.into())])?;
     }
-    assume(&mut prepared, conditions)?;
-    Ok(Delinearized {
+    let mut delinearized = Delinearized {
         kernel: prepared,
         array,
         extents,
-        subscripts,
-    })
+        subscripts: shape.subscripts.clone(),
+    };
+    if length.is_some() && !delinearized.stays_in_range() {
+        let rows = delinearized.rows_are_there(&shape)?;
+        assume(&mut delinearized.kernel, rows.ok_or_else(not_flat)?)?;
+    }
+    Ok(delinearized)
 }
 
-/// The length of an array that is as long as that of the call, if nothing else depends on that: it
-/// can be the number of rows.
+/// The length of an array that is as long as that of the call, which may be more than its
+/// dimensions are.
 fn length_of_call(kernel: &Kernel, array: ArrayId) -> Option<ScalarId> {
-    let [extent] = kernel.arrays[array].extents.as_slice() else {
+    let Array {
+        extents,
+        length: None,
+        field: None,
+        ..
+    } = &kernel.arrays[array]
+    else {
+        return None;
+    };
+    let [extent] = extents.as_slice() else {
         return None;
     };
     let Some(Variable::Param(length)) = extent.as_variable() else {
         return None;
     };
-    let is_inferred = kernel.scalars[length].inferred;
-    let is_own = is_passed_or_allocated(kernel, array) && kernel.arrays[array].field.is_none();
-    (is_inferred && is_own && !is_used(kernel, length, array)).then_some(length)
+    let mut told = kernel.array_params();
+    let is_told = told.any(|it| kernel.arrays[it].length == Some(length));
+    let is_passed = kernel.array_params().any(|it| it == array);
+    (kernel.scalars[length].inferred && is_passed && !is_told).then_some(length)
 }
 
-/// Whether something else than the extent of `array` mentions `length`.
-fn is_used(kernel: &Kernel, length: ScalarId, array: ArrayId) -> bool {
-    let mentions = |it: &AffineExpr| it.mentions(Variable::Param(length));
-    let others = kernel.arrays.iter().filter(|(it, _)| *it != array);
-    let mut extents = others.flat_map(|(_, it)| &it.extents);
-    let mut assumed = kernel
-        .assumptions
-        .iter()
-        .flat_map(|it| [&it.left, &it.right]);
-    let mut found = extents.any(mentions) || assumed.any(mentions);
-    visit::walk(&kernel.body, &mut |node, _| {
-        found |= match node {
-            Node::AffineFor(it) => it.bounds().any(mentions),
-            Node::AffineIf { conditions, .. } => {
-                let mut sides = conditions.iter().flat_map(|it| [&it.left, &it.right]);
-                sides.any(mentions)
-            }
-            Node::Forall(it) => mentions(&it.count),
-            _ => node.expressions().into_iter().any(|it| is_read(it, length)),
-        };
-    });
-    found |= kernel.result.as_ref().is_some_and(|it| is_read(it, length));
-    found
-        || visit::accesses(kernel).iter().any(|it| {
-            let mut subscripts = it.access.subscripts.iter();
-            subscripts.any(|it| match it {
-                Subscript::Affine(it) => mentions(it),
-                Subscript::Computed(it) => is_read(it, length),
-            })
-        })
-}
-
-fn is_read(expr: &Expr, length: ScalarId) -> bool {
-    let mut operands = expr.operands().into_iter();
-    matches!(expr, Expr::Param(it) if *it == length) || operands.any(|it| is_read(it, length))
+fn product(extents: &[AffineExpr]) -> Result<AffineExpr, Overflow> {
+    let mut factors = extents.iter();
+    factors.try_fold(AffineExpr::from(1), |product, it| product.times(it))
 }
 
 /// That the array can have these extents: it has one dimension, of their product, and is what its
@@ -184,10 +163,7 @@ fn check_sizes(
     array: ArrayId,
     extents: &[AffineExpr],
 ) -> Result<(), Reason> {
-    let mut product = AffineExpr::from(1);
-    for extent in extents {
-        product = product.times(extent)?;
-    }
+    let product = product(extents)?;
     let flat = &kernel.arrays[array];
     let is_same = match flat.extents.as_slice() {
         [extent] => kernel.assumes_equal(extent, &product),
@@ -208,6 +184,38 @@ fn is_passed_or_allocated(kernel: &Kernel, array: ArrayId) -> bool {
 }
 
 impl Delinearized {
+    /// Whether no access leaves the dimensions, whatever the sizes are.
+    fn stays_in_range(&self) -> bool {
+        let kernel = self.clone().rewrite();
+        let analyzed = Analyzed::new(&kernel);
+        let is_own = |it: &&Site<'_>| it.target == Target::Array(self.array);
+        let mut sites = analyzed.sites().iter().filter(is_own);
+        sites.all(|it| analyzed.stays_in_range(it))
+    }
+
+    /// That all rows that may be accessed are some of the array: what lies behind these in memory
+    /// may be there, too. `None` where nobody can tell, or where they are not.
+    fn rows_are_there(&self, shape: &Shape) -> Result<Option<Vec<Condition>>, Overflow> {
+        let Some(last) = last_rows(&self.kernel, self.array, shape)? else {
+            return Ok(None);
+        };
+        let Some(rows) = self.extents.first() else {
+            return Ok(None);
+        };
+        let mut conditions = Vec::new();
+        for last in last {
+            if rows.minus(&last)?.as_constant().is_some_and(|it| it <= 0) {
+                return Ok(None);
+            }
+            conditions.push(Condition {
+                left: last,
+                relation: Relation::Less,
+                right: rows.clone(),
+            });
+        }
+        Ok(Some(conditions))
+    }
+
     fn rewrite(self) -> Kernel {
         let Self {
             mut kernel,
@@ -215,41 +223,30 @@ impl Delinearized {
             extents,
             subscripts,
         } = self;
-        give_dimensions(&mut kernel, array, extents, subscripts);
+        let sites = visit::accesses(&kernel);
+        let sites = sites.iter().filter(|it| it.access.array == array);
+        let found: Vec<_> = sites
+            .map(|it| it.access.subscripts.clone())
+            .zip(subscripts)
+            .collect();
+        let change = &mut |access: &mut strew_affine::Access| {
+            let known = found.iter().find(|(flat, _)| *flat == access.subscripts);
+            if let Some((_, subscripts)) = known.filter(|_| access.array == array) {
+                let subscripts = subscripts.iter().cloned();
+                access.subscripts = subscripts.map(Subscript::Affine).collect();
+            }
+        };
+        for_each_access_mut(&mut kernel.body, change);
+        if let Some(result) = &mut kernel.result {
+            crate::tree::change_expr(result, &mut |expr| {
+                if let Expr::Load(access) = expr {
+                    change(access);
+                }
+            });
+        }
+        kernel.arrays[array].extents = extents;
         kernel
     }
-}
-
-/// Gives `array` these extents, and its accesses, in the order of [`visit::accesses`], these
-/// `subscripts`.
-pub(crate) fn give_dimensions(
-    kernel: &mut Kernel,
-    array: ArrayId,
-    extents: Vec<AffineExpr>,
-    subscripts: Vec<Vec<AffineExpr>>,
-) {
-    let sites = visit::accesses(kernel);
-    let sites = sites.iter().filter(|it| it.access.array == array);
-    let found: Vec<_> = sites
-        .map(|it| it.access.subscripts.clone())
-        .zip(subscripts)
-        .collect();
-    let change = &mut |access: &mut strew_affine::Access| {
-        let known = found.iter().find(|(flat, _)| *flat == access.subscripts);
-        if let Some((_, subscripts)) = known.filter(|_| access.array == array) {
-            let subscripts = subscripts.iter().cloned();
-            access.subscripts = subscripts.map(Subscript::Affine).collect();
-        }
-    };
-    for_each_access_mut(&mut kernel.body, change);
-    if let Some(result) = &mut kernel.result {
-        crate::tree::change_expr(result, &mut |expr| {
-            if let Expr::Load(access) = expr {
-                change(access);
-            }
-        });
-    }
-    kernel.arrays[array].extents = extents;
 }
 
 #[cfg(test)]
@@ -321,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_as_long_as_that_of_the_call_has_as_many_rows() {
+    fn an_array_as_long_as_that_of_the_call_has_so_many_elements() {
         let source =
             "kernel @k(n: i64, m: i64, infer a_length: i64, a: f64[a_length], x: f64[n, m]) {
   affine.for i in 0..n { affine.for j in 0..m { a[i * m + j] = x[i, j] } }
@@ -329,7 +326,7 @@ mod tests {
         let after = apply(&kernel(source), "delinearize(a, [n, m]) interchange(i, j)");
         assert_eq!(
             after.to_string(),
-            "kernel @k(n: i64, m: i64, infer a_rows: i64, a: f64[a_rows, m], x: f64[n, m]) assume (n <= a_rows) {
+            "kernel @k(n: i64, m: i64, infer a_length: i64, a: f64[n, m] infer a_length, x: f64[n, m]) assume (n * m <= a_length) {
   affine.for j in 0..m {
     affine.for i in 0..n {
       a[i, j] = x[i, j]
@@ -339,7 +336,8 @@ mod tests {
 "
         );
         let used = source.replace("x[i, j] }", "x[i, j] + f64(a_length) }");
-        refuses(&used, "delinearize(a, [n, m])", Misaddressed, "OtherShape");
+        let before = kernel(&used);
+        assert_same_where_assumed(&before, &apply(&before, "delinearize(a, [n, m])"));
         refuses(source, "delinearize(a, [m, n])", Unproven, "NotFlat");
     }
 

@@ -169,6 +169,7 @@ fn expanded_array(kernel: &mut Kernel, variable: Target, trips: AffineExpr) -> A
         name,
         element,
         extents: [vec![trips], inner].concat(),
+        length: None,
         field: None,
         span,
     })

@@ -1,7 +1,6 @@
 //! The step `pack`.
 
 mod boxes;
-mod rows;
 
 use crate::address::{self, Target, find_array, find_loop};
 use crate::script::Written;
@@ -10,7 +9,6 @@ use crate::step::Transform;
 use crate::tree::{self, Nested, Replacing, for_each_access_mut};
 use crate::{LoopPath, Reason};
 use boxes::{Range, boxes};
-pub(crate) use rows::InRows;
 use std::fmt;
 use strew_affine::dependence::{Analyzed, Target as Accessed};
 use strew_affine::verify::Verified;
@@ -46,10 +44,7 @@ use strew_affine::{
 ///
 /// Legal when nothing in the loop writes the array, and its subscripts are affine and stay in a box
 /// whose size only parameters decide, never below zero: that of a tile; and when they are known to
-/// be in range. Elements of the box outside of the array are not copied, and nobody reads them. A
-/// flat array is taken for what its subscripts show: that it has so many elements, and that
-/// subscripts stay in their rows, the kernel assumes from then on, where it is not known, and a
-/// call checks it.
+/// be in range. Elements of the box outside of the array are not copied, and nobody reads them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pack {
     /// The array.
@@ -114,15 +109,6 @@ impl Transform for Pack {
 }
 
 fn plan(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
-    let target = address::find_affine_for(kernel, &request.target)?.it;
-    let array = find_array(kernel, &request.array)?;
-    match InRows::of(kernel, array, target.iter)? {
-        Some(rows) => Ok(rows.flattened(kernel, plan_of_dimensions(&rows.kernel, request)?)?),
-        None => plan_of_dimensions(kernel, request),
-    }
-}
-
-fn plan_of_dimensions(kernel: &Kernel, request: &Pack) -> Result<Replacing, Reason> {
     let reads = Reads::of(kernel, request)?;
     check_in_range(kernel, &reads, &request.target)?;
     let boxes = boxes(kernel, &reads)?.ok_or_else(|| Reason::NoBox {
@@ -267,6 +253,7 @@ fn packed_array(kernel: &mut Kernel, array: ArrayId, boxes: &[Range], order: &[u
     let packed = Array {
         name: kernel.fresh_name(&format!("{}_k", shared.name.replace('.', "_"))),
         extents: reordered(&extents, order),
+        length: None,
         field: None,
         ..shared.clone()
     };
@@ -359,9 +346,7 @@ fn alternatives(one: AffineExpr, other: &AffineExpr) -> Vec<AffineExpr> {
 #[cfg(test)]
 mod tests {
     use crate::Verdict::{Misaddressed, Unproven};
-    use crate::test_support::{
-        accepts, apply, assert_same_meaning, assert_same_where_assumed, kernel, refuses,
-    };
+    use crate::test_support::{accepts, apply, assert_same_meaning, kernel, refuses};
 
     #[test]
     fn scheme() {
@@ -447,37 +432,6 @@ mod tests {
             .to_string()
             .replace("var s: f32 = 0.0", "var s: f32 = 0.0 x[i, 0] = 1.0");
         refuses(&source, "pack(x, t, along = l)", Unproven, "PacksWritten");
-    }
-
-    /// Of a flat array what is copied is what its subscripts show: so many rows have to be there.
-    #[test]
-    fn rows_of_a_flat_array() {
-        let points = |assumed: &str, pack: &str, first: &str| {
-            format!(
-                "kernel @k(n: i64, d: i64, infer x_length: i64, x: f32[x_length], y: f32[n]) {assumed} {{
-  affine.for t in 0..n step 4 {{
-    {pack}
-    affine.for i in t..min(n, t + 4) {{
-      affine.for j in 0..d {{ y[i] reduce(add) {first} }}
-    }}
-  }}
-  affine.for l in 0..n {{ y[l] reduce(add) x[l * d] }}
-}}"
-            )
-        };
-        let copy = "alloc x_k: f32[d, 4]
-          affine.for x_1 in 0..d {
-            affine.for x_0 in max(0, t)..min(n, t + 4) { x_k[x_1, x_0 - t] = x[x_0 * d + x_1] }
-          }";
-        let before = kernel(&points("", "", "x[i * d + j]"));
-        let after = apply(&before, "pack(x, t, along = i)");
-        let assumed = "assume (0 < d, n * d <= x_length)";
-        let expected = kernel(&points(assumed, copy, "x_k[j, i - t]"));
-        assert_eq!(after.to_string(), expected.to_string());
-        assert_same_where_assumed(&before, &after);
-        // Those before the first one are none of it.
-        let source = points("", "", "x[i * d + j]").replace("x[i *", "x[(i - 1) *");
-        refuses(&source, "pack(x, t, along = i)", Unproven, "MayLeave");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::Reason;
 use crate::script::Written;
 use std::fmt;
 use strew_affine::visit::Loop;
-use strew_affine::{AffineExpr, Kernel, Overflow, Variable};
+use strew_affine::{AffineExpr, Factor, Kernel, Overflow, Term, Variable};
 
 /// An integer in a schedule, which may speak of scalar parameters of the kernel that it is used on:
 /// `n / 2`.
@@ -46,22 +46,52 @@ impl From<&str> for Size {
 }
 
 impl Size {
-    /// What says `expr` of `kernel`, if that is a number, or a variable and a number; a step can
-    /// only speak of the iterators of loops around it.
+    /// What says `expr` of `kernel`, if that has no remainders; a step can only speak of the
+    /// iterators of loops around it.
     pub(crate) fn of(kernel: &Kernel, expr: &AffineExpr) -> Option<Self> {
+        let terms = expr.terms().iter().map(|it| Self::of_term(kernel, it));
+        let mut sum: Option<Self> = None;
+        for term in terms {
+            let term = term?;
+            sum = Some(match sum {
+                Some(before) => Self::Sum(Box::new([before, term])),
+                None => term,
+            });
+        }
         let number = expr.constant();
-        let Some(alone) = expr.offset(number.checked_neg()?).ok()?.as_variable() else {
-            return expr.as_constant().map(Self::from);
-        };
-        let variable = Self::from(match alone {
-            Variable::Param(parameter) => kernel.scalars[parameter].name.as_str(),
-            Variable::Iter(iter) => kernel.iters[iter].name.as_str(),
-        });
-        Some(match number {
-            0 => variable,
-            1.. => Self::Sum(Box::new([variable, number.into()])),
-            _ => Self::Difference(Box::new([variable, Self::Integer(number.unsigned_abs())])),
+        Some(match (sum, number) {
+            (None, _) => number.into(),
+            (Some(sum), 0) => sum,
+            (Some(sum), 1..) => Self::Sum(Box::new([sum, number.into()])),
+            (Some(sum), _) => {
+                Self::Difference(Box::new([sum, Self::Integer(number.unsigned_abs())]))
+            }
         })
+    }
+
+    fn of_term(kernel: &Kernel, term: &Term) -> Option<Self> {
+        let mut product: Option<Self> = match term.coefficient {
+            1 => None,
+            number => Some(number.into()),
+        };
+        for factor in &term.factors {
+            let factor = match factor {
+                Factor::Variable(Variable::Param(parameter)) => {
+                    kernel.scalars[*parameter].name.as_str().into()
+                }
+                Factor::Variable(Variable::Iter(iter)) => kernel.iters[*iter].name.as_str().into(),
+                Factor::FloorDiv(left, right) => Self::Quotient(Box::new([
+                    Self::of(kernel, left)?,
+                    Self::of(kernel, right)?,
+                ])),
+                Factor::Mod(..) => return None,
+            };
+            product = Some(match product {
+                Some(before) => Self::Product(Box::new([before, factor])),
+                None => factor,
+            });
+        }
+        product
     }
 
     /// The number that it is, where it speaks of no parameter.

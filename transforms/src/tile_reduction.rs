@@ -291,6 +291,7 @@ fn one_element(kernel: &mut Kernel, local: LocalId) -> ArrayId {
         name: kernel.fresh_name(&format!("{name}_r")),
         element: ty,
         extents: vec![1.into()],
+        length: None,
         field: None,
         span,
     };

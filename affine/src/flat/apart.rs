@@ -3,7 +3,7 @@
 
 use super::sizes::{divided, parted, product};
 use crate::visit::Loop;
-use crate::{AffineExpr, Bound, Condition, Overflow, Relation, Variable};
+use crate::{AffineExpr, Condition, Overflow, Relation, Variable};
 
 /// More ways to take a subscript apart are not tried.
 const MOST_CANDIDATES: usize = 256;
@@ -124,11 +124,12 @@ pub(super) fn stay_within(
 /// Whether `expr` is negative wherever a certain one of these loops runs at all.
 fn is_implied(expr: &AffineExpr, loops: &[Loop<'_>]) -> Result<bool, Overflow> {
     for around in loops {
-        let sides = (last_value(around, true)?, last_value(around, false)?);
-        if let (Some(last), Some(first)) = sides {
-            let with_length = expr.plus(&last.minus(&first)?)?;
-            if with_length.as_constant().is_some_and(|it| it < 0) {
-                return Ok(true);
+        for last in last_values(around, true)? {
+            for first in last_values(around, false)? {
+                let with_length = expr.plus(&last.minus(&first)?)?;
+                if with_length.as_constant().is_some_and(|it| it < 0) {
+                    return Ok(true);
+                }
             }
         }
     }
@@ -150,23 +151,37 @@ pub(super) fn extreme(
         let Some((coefficient, _)) = expr.split_off(iter) else {
             return Ok(None);
         };
-        let Some(bound) = last_value(around, coefficient > 0)? else {
+        let mut best: Option<AffineExpr> = None;
+        for bound in last_values(around, coefficient > 0)? {
+            let there =
+                expr.substitute(&|it| (it == Variable::Iter(iter)).then(|| bound.clone()))?;
+            let is_simpler = |best: &AffineExpr| simplicity(&there) < simplicity(best);
+            if best.as_ref().is_none_or(is_simpler) {
+                best = Some(there);
+            }
+        }
+        let Some(there) = best else {
             return Ok(None);
         };
-        expr = expr.substitute(&|it| (it == Variable::Iter(iter)).then(|| bound.clone()))?;
+        expr = there;
     }
     Ok(expr.is_over_parameters().then_some(expr))
 }
 
-/// The value of a loop's iterator that nothing exceeds, or that nothing falls below: of several
-/// alternatives any will do.
-fn last_value(around: &Loop<'_>, greatest: bool) -> Result<Option<AffineExpr>, Overflow> {
-    let first = |bound: &Bound| bound.0.first().cloned();
+/// Of several values that nothing exceeds, each as good as the others, the one is taken that says
+/// least: the end of an array rather than that of its last tile.
+fn simplicity(expr: &AffineExpr) -> (usize, i64) {
+    (expr.terms().len(), expr.constant())
+}
+
+/// The values of a loop's iterator that nothing exceeds, or that nothing falls below, each a bound
+/// by itself.
+fn last_values(around: &Loop<'_>, greatest: bool) -> Result<Vec<AffineExpr>, Overflow> {
     match (around, greatest) {
-        (Loop::Affine(it), true) => first(&it.upper).map(|it| it.offset(-1)).transpose(),
-        (Loop::Affine(it), false) => Ok(first(&it.lower)),
-        (Loop::Forall(it), true) => it.count.offset(-1).map(Some),
-        (Loop::Forall(_), false) => Ok(Some(0.into())),
-        (Loop::Scf(_), _) => Ok(None),
+        (Loop::Affine(it), true) => it.upper.0.iter().map(|it| it.offset(-1)).collect(),
+        (Loop::Affine(it), false) => Ok(it.lower.0.clone()),
+        (Loop::Forall(it), true) => Ok(vec![it.count.offset(-1)?]),
+        (Loop::Forall(_), false) => Ok(vec![0.into()]),
+        (Loop::Scf(_), _) => Ok(Vec::new()),
     }
 }

@@ -22,6 +22,7 @@ use crate::visit::{AccessSite, Loop, accesses};
 use crate::{AffineExpr, ArrayId, Condition, Kernel, Overflow, Subscript};
 use apart::{candidates, extreme, moving_and_added, stay_within, taken_apart};
 use sizes::inner_sizes;
+use std::collections::BTreeMap;
 
 /// A shape of a one-dimensional array in which its accesses are understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,6 +207,25 @@ pub fn conditions_of(kernel: &Kernel, arrays: impl IntoIterator<Item = ArrayId>)
     all
 }
 
+/// The greatest row that each access of `array`, in the order of [`accesses`], may be of in its
+/// `shape`, over parameters; `None` where that is not known of one.
+///
+/// # Errors
+/// A coefficient leaves 64 bits.
+pub fn last_rows(
+    kernel: &Kernel,
+    array: ArrayId,
+    shape: &Shape,
+) -> Result<Option<Vec<AffineExpr>>, Overflow> {
+    let sites = accesses(kernel);
+    let sites = sites.iter().filter(|it| it.access.array == array);
+    let rows = sites.zip(&shape.subscripts).map(|(site, subscripts)| {
+        let row = subscripts.first();
+        row.map_or(Ok(None), |it| extreme(it, &site.loops))
+    });
+    rows.collect()
+}
+
 /// The sizes of all dimensions that the accesses of `array` show from its first element on, over
 /// parameters, outermost first: of the outermost one so many rows as are accessed. `None` where no
 /// shape is shown, or where it is not known how many rows are accessed.
@@ -213,46 +233,39 @@ pub fn conditions_of(kernel: &Kernel, arrays: impl IntoIterator<Item = ArrayId>)
 /// # Errors
 /// A coefficient leaves 64 bits.
 pub fn sizes_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Vec<AffineExpr>>, Overflow> {
-    match shape_of(kernel, array)? {
-        Some(shape) => sizes_in(kernel, array, &shape, |_| true),
-        None => Ok(None),
-    }
+    let Some(shape) = shape_of(kernel, array)? else {
+        return Ok(None);
+    };
+    let rows = rows_of(kernel, array, &shape)?.pop();
+    let is_from_first = shape.origin == AffineExpr::default();
+    let rows = rows.filter(|_| is_from_first);
+    Ok(rows.map(|rows| [&[rows], shape.inner.as_slice()].concat()))
 }
 
-/// The same for `shape`, that of `array`, with as many rows as are accessed in loops that are
-/// meant.
+/// How many rows the accesses of `array` show that it has in its `shape`, over parameters: each
+/// number of them that one shows by itself, the least first. Where some are numbers alone, as of
+/// borders, those that others show are more. None where that is not known, or where they do not
+/// differ by numbers.
 ///
 /// # Errors
 /// A coefficient leaves 64 bits.
-pub fn sizes_in(
+pub fn rows_of(
     kernel: &Kernel,
     array: ArrayId,
     shape: &Shape,
-    are_meant: impl Fn(&[Loop<'_>]) -> bool,
-) -> Result<Option<Vec<AffineExpr>>, Overflow> {
-    let mut rows: Option<AffineExpr> = None;
-    let sites = accesses(kernel);
-    let sites = sites.iter().filter(|it| it.access.array == array);
-    for (site, subscripts) in sites.zip(&shape.subscripts) {
-        let row = subscripts.first().filter(|_| are_meant(&site.loops));
-        let Some(row) = row else {
-            continue;
-        };
-        let Some(last) = extreme(row, &site.loops)? else {
-            return Ok(None);
-        };
-        let count = last.offset(1)?;
-        let is_more = |rows: &AffineExpr| -> Result<bool, Overflow> {
-            let more = count.minus(rows)?.as_constant();
-            Ok(more.is_some_and(|it| it > 0))
-        };
-        if rows.as_ref().map_or(Ok(true), is_more)? {
-            rows = Some(count);
-        }
+) -> Result<Vec<AffineExpr>, Overflow> {
+    let mut last = last_rows(kernel, array, shape)?.unwrap_or_default();
+    if last.iter().any(|it| it.as_constant().is_none()) {
+        last.retain(|it| it.as_constant().is_none());
     }
-    let is_from_first = shape.origin == AffineExpr::default();
-    let sizes = rows.filter(|_| is_from_first);
-    Ok(sizes.map(|rows| [&[rows], shape.inner.as_slice()].concat()))
+    let mut rows: BTreeMap<i64, AffineExpr> = BTreeMap::new();
+    for row in &last {
+        let Some(more) = row.minus(&last[0])?.as_constant() else {
+            return Ok(Vec::new());
+        };
+        rows.insert(more, row.offset(1)?);
+    }
+    Ok(rows.into_values().collect())
 }
 
 /// One flat subscript, as several.

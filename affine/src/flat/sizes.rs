@@ -19,15 +19,16 @@ pub(super) fn inner_sizes<'e>(
             }
         }
     }
-    strides.sort_by_key(degree);
+    // Where two are as high, those of diagonals, as `n + 1`, come behind those of rows.
+    strides.sort_by_key(|it| (degree(it), it.terms().len(), it.constant() != 0));
     let mut sizes = Vec::new();
     let mut below = AffineExpr::from(1);
     for stride in strides {
         let (size, rest) = divided(&stride, &below)?;
         match size.as_constant() {
-            _ if rest != AffineExpr::from(0) => return Ok(None),
-            // An iterator that goes through several rows at a time.
+            // An iterator that goes through several rows at a time, or also along them.
             Some(_) => {}
+            None if rest != AffineExpr::from(0) => return Ok(None),
             None => {
                 sizes.push(size);
                 below = stride;

@@ -179,7 +179,9 @@ impl<'k> Machine<'k> {
             return Err(wrong_type(&declared.name, declared.element));
         }
         let (extents, expected) = self.shape(declared)?;
-        if i64::try_from(cells.len()) != Ok(expected) {
+        let may_be_more = declared.length.is_some();
+        let found = i64::try_from(cells.len()).ok();
+        if !found.is_some_and(|it| it == expected || may_be_more && it > expected) {
             return Err(Stop::Arguments(BadArguments::Length {
                 array: declared.name.clone(),
                 expected,

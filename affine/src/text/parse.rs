@@ -360,6 +360,11 @@ mod tests {
         assert_eq!(read.to_string(), text);
         assert_eq!(read.passed_params().count(), 2);
         assert!(verify(read).is_ok());
+        let longer = "kernel @k(infer h_length: i64, h: i32[n, 2] infer h_length, n: i32) assume (n * 2 <= h_length) {\n}\n";
+        assert_eq!(kernel(longer).to_string(), longer);
+        assert!(verify(kernel(longer)).is_ok());
+        let unknown = longer.replace("infer h_length, n", "infer g, n");
+        assert_eq!(errors(&unknown), ["g: nothing is called `g`"]);
         let swapped = kernel("kernel @k(n: i64) assume (n > 3) { }").to_string();
         assert_eq!(swapped, "kernel @k(n: i64) assume (3 < n) {\n}\n");
         assert_eq!(

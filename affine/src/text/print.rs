@@ -148,7 +148,11 @@ impl<'k> Printer<'k> {
 
     fn array(&self, array: &Array) -> String {
         let (name, extents) = (written(&array.name), self.extents(&array.extents));
-        format!("{name}: {}[{extents}]", array.element)
+        let length = array
+            .length
+            .map(|it| written(&self.kernel.scalars[it].name));
+        let length = length.map_or(String::new(), |it| format!(" infer {it}"));
+        format!("{name}: {}[{extents}]{length}", array.element)
     }
 
     fn extents(&self, extents: &[AffineExpr]) -> String {

@@ -70,12 +70,13 @@ pub(super) struct RecordField<'a> {
     pub(super) offset: Name<'a>,
 }
 
-/// `name: type`, `infer name: type` or `name: type[extents]`.
+/// `name: type`, `infer name: type`, `name: type[extents]` or `name: type[extents] infer length`.
 #[derive(Debug)]
 pub(super) struct Param<'a> {
     pub(super) name: Name<'a>,
     pub(super) ty: Type,
     pub(super) extents: Option<Vec<Tree<'a>>>,
+    pub(super) length: Option<Name<'a>>,
     pub(super) inferred: bool,
 }
 

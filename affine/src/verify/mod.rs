@@ -269,13 +269,33 @@ impl<'k> Verifier<'k> {
         if declared.field.map(|it| it.record) != record {
             self.report(ViolationKind::MisplacedField(declared.name.clone()));
         }
+        self.length(declared);
         self.array(declared);
+    }
+
+    /// That what says how many elements a caller passes is an inferred size that comes from nowhere
+    /// else.
+    fn length(&mut self, array: &crate::Array) {
+        let Some(length) = array.length else { return };
+        let kernel = self.kernel;
+        let is_inferred = (self.known_scalar(length)).is_some_and(|it| it.inferred);
+        let told = kernel.array_params();
+        let is_told_once = told
+            .filter(|it| kernel.arrays[*it].length == Some(length))
+            .count()
+            == 1;
+        if !(is_inferred && is_told_once && array.field.is_none()) {
+            self.report(ViolationKind::Length(array.name.clone()));
+        }
     }
 
     /// An array that does not come from the caller.
     fn own_array(&mut self, array: &crate::Array) {
         if array.field.is_some() {
             self.report(ViolationKind::MisplacedField(array.name.clone()));
+        }
+        if array.length.is_some() {
+            self.report(ViolationKind::Length(array.name.clone()));
         }
         self.array(array);
     }
@@ -770,6 +790,18 @@ mod tests {
             "kernel @k(infer s: i64, infer t: i64, x: f64[t], y: f64[s, t]) { }",
         ] {
             assert_eq!(violation(source), message("s"));
+        }
+        for (source, name) in [
+            ("kernel @k(n: i64, x: f64[n] infer n) { }", "x"),
+            (
+                "kernel @k(infer s: i64, x: f64[2] infer s, y: f64[2] infer s) { }",
+                "x",
+            ),
+        ] {
+            assert_eq!(
+                violation(source),
+                format!("what `{name}` infers is not an inferred size that it alone tells")
+            );
         }
         let over_iterator = broken("affine.for i in 0..n { }", |kernel| {
             let i = iter(kernel, "j");

@@ -132,6 +132,10 @@ pub enum ViolationKind {
         "`{0}` is not a field of the record that has it, or a field of a record that has it not"
     )]
     MisplacedField(String),
+    /// What says how many elements of an array a caller passes is no inferred size of its own, or
+    /// the array is a field, or comes from no caller.
+    #[error("what `{0}` infers is not an inferred size that it alone tells")]
+    Length(String),
     /// An array without a dimension.
     #[error("the array `{0}` has no dimension")]
     NoExtent(String),

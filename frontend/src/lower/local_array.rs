@@ -143,6 +143,7 @@ impl Lowering<'_> {
             name: global.name.clone(),
             element: global.element,
             extents: global.lengths.iter().map(|it| (*it).into()).collect(),
+            length: None,
             field: None,
             span: global.span,
         });

@@ -107,6 +107,7 @@ impl Lowering<'_> {
             name: name.text.clone(),
             element,
             extents,
+            length: None,
             field: None,
             span: name.span,
         });

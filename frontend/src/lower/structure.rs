@@ -109,6 +109,7 @@ impl Lowering<'_> {
             name,
             element: field.ty,
             extents: extents.into_iter().chain(own).collect(),
+            length: None,
             field: None,
             span,
         })

@@ -426,7 +426,9 @@ impl FunctionLowering<'_, '_, '_> {
         let turning = self.turning.last();
         let is_in_place = self.loads_in_place && turning.is_some_and(|it| moves_with(access, it.0));
         let is_read_only = self.program.facts.is_read_only(access.array);
-        is_read_only && stays_behind && !is_in_place && self.stays_anywhere(access)
+        let goes_far =
+            self.is_preparing && !self.loops.iter().any(|it| moves_with(access, it.iter()));
+        is_read_only && stays_behind && !is_in_place && !goes_far && self.stays_anywhere(access)
     }
 
     fn index(&mut self, access: &Access, subscript: &Subscript) -> Index {

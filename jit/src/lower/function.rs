@@ -69,6 +69,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) turning: Vec<(IterId, usize)>,
     /// Whether what is loaded anew in each turn is so where it stands, and not where it is used.
     pub(super) loads_in_place: bool,
+    /// Whether what is loaded is for lanes of a loop, in front of which it stays.
+    pub(super) is_preparing: bool,
     /// The address of what is not zero when somebody asked the call to stop.
     pub(super) stop: Value,
     pub(super) updates: Variable,
@@ -192,6 +194,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             conditions: 0,
             turning: Vec::new(),
             loads_in_place: false,
+            is_preparing: false,
             stop,
             updates,
             known: Known::default(),

@@ -556,6 +556,20 @@ fn inferred_sizes_are_not_passed() {
     assert!(outcome.is_err());
 }
 
+/// An array may be longer than its extents where its length is inferred.
+#[test]
+fn arrays_may_have_more_elements_than_their_extents() {
+    let source = "kernel @k(n: i32, infer length: i64, x: f64[n, 2] infer length) -> i64 {
+        affine.for i in 0..n { x[i, 1] = f64(i) }
+        return length }";
+    let x = [7.0; 5];
+    for (n, expected) in [(0, [7.0; 5]), (2, [7.0, 0.0, 7.0, 1.0, 7.0])] {
+        let outcome = check(source, &[scalar(n), array(&x)]).expect("it runs");
+        assert_eq!(outcome[0], expected.map(Value::f64));
+        assert_eq!(outcome[1], [Value::i64(5)]);
+    }
+}
+
 #[test]
 fn a_kernel_whose_assumptions_do_not_hold_does_not_run() {
     let source = "kernel @k(n: i64, m: u64, x: f64[n]) assume (n * n <= 100, m < 3) {

@@ -25,6 +25,7 @@ mod records;
 mod registers;
 mod saving;
 mod scratch;
+mod shapes;
 mod speculation;
 mod sums;
 mod through_rows;
@@ -92,7 +93,8 @@ pub struct Automatic {
 /// Finds a schedule for `kernel` and applies it; `observer` sees every step that is tried, each
 /// numbered as it would be in the schedule.
 ///
-/// Loops over rows and their elements become one first where rows may be short, and short loops
+/// Flat arrays get the dimensions that their subscripts show. Loops over rows and their elements
+/// become one first where rows may be short, and short loops
 /// that keep others from running in lanes go away; what is at the borders of a loop where
 /// conditions change comes apart, and loops over the elements of records go away, with the local
 /// arrays that they index. Nests of which a part is worth tiling, or goes across memory in its
@@ -145,6 +147,7 @@ impl<'o> Scheduler<'o> {
     }
 
     fn scheduled(mut self, machine: &Machine) -> Automatic {
+        self.give_dimensions();
         self.go_through_rows();
         let mut flattening = Flattening::default();
         while let Some(request) = flattening.before_lanes(&self.found.kernel) {

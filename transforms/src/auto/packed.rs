@@ -4,12 +4,11 @@
 use super::attempt::Attempt;
 use super::order::{accesses, moves};
 use super::trips;
-use crate::pack::InRows;
 use crate::tree::find_affine_loop;
 use crate::{Pack, StripMine};
 use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, arrays_written_in, has_loops, walk};
-use strew_affine::{Access, AffineFor, ArrayId, IterId, Kernel, Subscript};
+use strew_affine::{Access, AffineFor, ArrayId, IterId, Subscript};
 
 /// So many rows are copied at a time: as many as a few vectors have lanes, so that rows of a few
 /// hundred elements stay in the first cache.
@@ -45,17 +44,6 @@ fn rows(target: &AffineFor) -> BTreeSet<ArrayId> {
     }
 }
 
-/// `kernel` with all flat arrays that the loop over `iter` reads as what their subscripts show.
-fn in_rows(kernel: &Kernel, iter: IterId) -> Option<Kernel> {
-    let mut shaped = kernel.clone();
-    for access in accesses(&find_affine_loop(kernel, iter)?.body) {
-        if let Ok(Some(rows)) = InRows::of(&shaped, access.array, iter) {
-            shaped = rows.kernel;
-        }
-    }
-    Some(shaped)
-}
-
 /// Whether `access` goes elsewhere than to the next element from an iteration of the loop over
 /// `iter` to the next, if it goes at all; `None` where data say, or no number does.
 fn is_far(access: &Access, iter: IterId) -> Option<bool> {
@@ -83,7 +71,7 @@ fn comes_again(access: &Access, around: &[Loop<'_>]) -> bool {
 /// Copies the rows that a few iterations of the loop over `iter` go along, if they go along any.
 /// That loop is then one over these few.
 pub(super) fn pack_rows(attempt: &mut Attempt, iter: IterId) -> Option<()> {
-    let rows = rows(find_affine_loop(&in_rows(attempt.kernel(), iter)?, iter)?);
+    let rows = rows(find_affine_loop(attempt.kernel(), iter)?);
     if rows.is_empty() {
         return Some(());
     }

@@ -59,6 +59,7 @@ impl<'t> Counters<'t> {
             name: kernel.fresh_name(&format!("{name}_c")),
             element,
             extents,
+            length: None,
             field: None,
             span,
         };

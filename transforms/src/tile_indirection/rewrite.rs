@@ -96,6 +96,7 @@ fn marks(kernel: &mut Kernel, array: ArrayId) -> ArrayId {
     let marks = Array {
         name: kernel.fresh_name(&format!("{}_met", shared.name.replace('.', "_"))),
         element: Type::U8,
+        length: None,
         field: None,
         ..shared.clone()
     };
@@ -107,6 +108,7 @@ fn private_buffer(kernel: &mut Kernel, array: ArrayId) -> ArrayId {
     let buffer = Array {
         name: kernel.fresh_name(&format!("{}_p", shared.name.replace('.', "_"))),
         // A buffer is dense, wherever its target lies.
+        length: None,
         field: None,
         ..shared.clone()
     };

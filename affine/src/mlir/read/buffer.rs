@@ -45,6 +45,7 @@ impl<'t> Reader<'_, 't> {
             name: name_of(&attributes).unwrap_or_else(|| name.to_owned()),
             element,
             extents,
+            length: None,
             field: None,
             span: Span::default(),
         };

@@ -15,7 +15,7 @@ use super::tree::{
 };
 use crate::{
     AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Disjoint, Expr, Iter, IterId, Kernel,
-    Local, Node, Parameter, Place, Scalar, ScfFor, Span, Type,
+    Local, Node, Parameter, Place, Scalar, ScalarId, ScfFor, Span, Type,
 };
 use scope::{Scope, Symbol};
 use std::borrow::Cow;
@@ -149,15 +149,25 @@ impl<'a, 'd> Resolver<'a, 'd> {
             self.report(param.name.span, kind);
         }
         let extents = extents.iter().map(|it| self.extent(it)).collect();
+        let length = param.length.and_then(|it| self.length(it));
         let id = self.kernel.arrays.alloc(Array {
             name: param.name.text.to_owned(),
             element: param.ty,
             extents,
+            length,
             field: None,
             span: param.name.span,
         });
         self.declare(param.name, Symbol::Array(id));
         id
+    }
+
+    /// The size that says how many elements a caller passes.
+    fn length(&mut self, name: Name<'a>) -> Option<ScalarId> {
+        match self.lookup(name.text, name.span)? {
+            Symbol::Scalar(scalar) => Some(scalar),
+            _ => self.wrong_kind(name.text, name.span, "a size"),
+        }
     }
 
     fn extent(&mut self, tree: &Tree<'a>) -> AffineExpr {

@@ -29,6 +29,7 @@ impl<'a> Resolver<'a, '_> {
                 name: path.clone(),
                 element: field.ty,
                 extents: [extents.clone(), lengths].concat(),
+                length: None,
                 field: Some(Field {
                     record,
                     offset,

@@ -171,8 +171,14 @@ impl Judge<'_, '_, '_> {
             let Some(array) = array else { continue };
             // All fields have the extents of the records in front of their own.
             let (records, own) = kernel.arrays[array].split_extents();
-            let elements = self.product(records);
+            let mut elements = self.product(records);
             self.product(own);
+            if let Some(length) = kernel.arrays[array].length {
+                let passed = self.function.scalar(length);
+                let are_missing = self.compare(IntCC::SignedLessThan, passed, elements);
+                self.blame(are_missing);
+                elements = passed;
+            }
             let at = position * size_of::<Slot>() + offset_of!(Slot, elements);
             self.function.store_at(slots, at, elements);
         }

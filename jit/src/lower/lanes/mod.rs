@@ -310,7 +310,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     fn prepare_expr(&mut self, expr: &'k Expr, turns: &Turns<'k>, group: &mut Group<'k>) {
         if !group.lanes.varies(expr) {
+            self.is_preparing = true;
             let value = self.expr(expr);
+            self.is_preparing = false;
             group.known.insert(expr, value);
             return;
         }

@@ -1,0 +1,116 @@
+//! Flat arrays get the dimensions that their subscripts show: what comes behind asks for rows.
+
+use super::Scheduler;
+use super::attempt::Attempt;
+use crate::{Delinearize, Size};
+use strew_affine::flat::{Shape, rows_of, shape_in_rows, shape_of};
+use strew_affine::{AffineExpr, ArrayId, Kernel};
+
+impl Scheduler<'_> {
+    /// Delinearizes all arrays that can be. Where there are some, others get the length that their
+    /// subscripts show.
+    pub(super) fn give_dimensions(&mut self) {
+        let arrays: Vec<_> = self.found.kernel.array_params().collect();
+        let mut have_rows = false;
+        for array in &arrays {
+            have_rows |= self.attempt(|attempt| {
+                let shape = shape_of(attempt.kernel(), *array).ok()??;
+                let begins = shape.origin == AffineExpr::default();
+                begins.then(|| delinearize(attempt, *array, &shape))?
+            });
+        }
+        for array in arrays.iter().filter(|_| have_rows) {
+            self.attempt(|attempt| {
+                let shape = shape_in_rows(attempt.kernel(), *array, &[]).ok()??;
+                delinearize(attempt, *array, &shape)
+            });
+        }
+    }
+}
+
+/// Gives `array` its `shape`, with the least rows that do.
+fn delinearize(attempt: &mut Attempt, array: ArrayId, shape: &Shape) -> Option<()> {
+    let kernel = attempt.kernel();
+    kernel.arrays[array].length.is_none().then_some(())?;
+    let rows = rows_of(kernel, array, shape).ok()?;
+    let requests = rows
+        .iter()
+        .map(|rows| request(kernel, array, (rows, shape)));
+    let requests: Vec<_> = requests.collect::<Option<_>>()?;
+    requests.into_iter().find_map(|it| attempt.step(it))
+}
+
+fn request(
+    kernel: &Kernel,
+    array: ArrayId,
+    (rows, shape): (&AffineExpr, &Shape),
+) -> Option<Delinearize> {
+    let sizes = [rows].into_iter().chain(&shape.inner);
+    let sizes: Vec<Size> = sizes
+        .map(|it| Size::of(kernel, it))
+        .collect::<Option<_>>()?;
+    Some(Delinearize::new(kernel.arrays[array].name.clone(), sizes))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::auto::{Machine, auto};
+    use crate::test_support::{assert_same_where_assumed, kernel};
+
+    /// Of a kernel of flat arrays `x`, `y` and `w`.
+    fn flat(body: &str) -> String {
+        format!(
+            "kernel @k(n: i32, m: i32, infer xs: i64, x: f64[xs], infer ys: i64, y: f64[ys], infer ws: i64, w: f64[ws], seg: i32[n]) {{ {body} }}"
+        )
+    }
+
+    fn told(body: &str) -> String {
+        let before = kernel(&flat(body));
+        let found = auto(&before, &Machine::default(), &mut ());
+        assert_same_where_assumed(&before, &found.kernel);
+        let steps = found.schedule.steps().iter().map(ToString::to_string);
+        let steps: Vec<_> = steps.filter(|it| it.starts_with("delinearize")).collect();
+        steps.join(" ")
+    }
+
+    #[test]
+    fn rows_are_given_to_all_that_show_them() {
+        let body = "affine.for i in 1..n { affine.for j in 0..m { y[i * m + j] = y[i * m - m + j] + x[i * m + j] * w[j] } }";
+        let three = "delinearize(x, [n, m]) delinearize(y, [n, m]) delinearize(w, [m])";
+        assert_eq!(told(body), three);
+        let flat = auto(&kernel(&flat(body)), &Machine::default(), &mut ());
+        assert!(flat.schedule.to_string().contains("unroll_and_jam(i, 4)"));
+    }
+
+    /// What conditions keep in range needs no more rows, and what is at a border is one of them.
+    #[test]
+    fn as_many_rows_as_are_read() {
+        let guarded = "affine.for i in 0..n { affine.for j in 0..m {
+            y[i * m + j] = x[i * m + j] * 0.5
+            affine.if (i < n - 1) { y[i * m + j] reduce(add) x[i * m + m + j] } } }";
+        let both = "delinearize(x, [n, m]) delinearize(y, [n, m])";
+        assert_eq!(told(guarded), both);
+        let border = "affine.for j in 0..m { y[j] = 1.0 } affine.for i in 1..n { affine.for k in 0..m { y[i * m + k] = y[i * m - m + k] + x[i * m + k] } }";
+        assert_eq!(told(border), both);
+        let below =
+            "affine.for i in 0..n { affine.for j in 0..m { y[i * m + j] = x[i * m + m + j] } }";
+        assert_eq!(
+            told(below),
+            "delinearize(x, [n + 1, m]) delinearize(y, [n, m])"
+        );
+    }
+
+    #[test]
+    fn others_stay_flat() {
+        for body in [
+            // How long they are says nothing about rows.
+            "affine.for i in 0..n { y[seg[i]] reduce(add) x[i] * w[i] }",
+            // Two sizes, of which either may be the greater one.
+            "affine.for i in 0..n { y[i] = 1.0 } affine.for j in 0..m { y[j] = 2.0 }",
+            // Where a row is, data say.
+            "affine.for i in 0..n { affine.for j in 0..m { y[seg[i] * m + i32(j)] reduce(add) w[j] } }",
+        ] {
+            assert_eq!(told(body), "", "{body}");
+        }
+    }
+}
