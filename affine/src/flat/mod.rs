@@ -18,7 +18,7 @@
 mod apart;
 mod sizes;
 
-use crate::visit::{AccessSite, Loop, accesses};
+use crate::visit::{AccessKind, AccessSite, Loop, accesses};
 use crate::{AffineExpr, ArrayId, Condition, Kernel, Overflow, Subscript};
 use apart::{candidates, extreme, moving_and_added, stay_within, taken_apart};
 use sizes::inner_sizes;
@@ -243,9 +243,8 @@ pub fn sizes_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Vec<AffineExpr
 }
 
 /// How many rows the accesses of `array` show that it has in its `shape`, over parameters: each
-/// number of them that one shows by itself, the least first. Where some are numbers alone, as of
-/// borders, those that others show are more. None where that is not known, or where they do not
-/// differ by numbers.
+/// number of them that one shows by itself, the least first. None where that is not known, or where
+/// not even those of what is written differ by numbers alone.
 ///
 /// # Errors
 /// A coefficient leaves 64 bits.
@@ -254,13 +253,27 @@ pub fn rows_of(
     array: ArrayId,
     shape: &Shape,
 ) -> Result<Vec<AffineExpr>, Overflow> {
-    let mut last = last_rows(kernel, array, shape)?.unwrap_or_default();
-    if last.iter().any(|it| it.as_constant().is_none()) {
-        last.retain(|it| it.as_constant().is_none());
+    let last = last_rows(kernel, array, shape)?.unwrap_or_default();
+    let all = in_order(last.iter())?;
+    if !all.is_empty() {
+        return Ok(all);
     }
+    let sites = accesses(kernel);
+    let sites = sites.iter().filter(|it| it.access.array == array);
+    let written = sites
+        .zip(&last)
+        .filter(|(it, _)| it.kind != AccessKind::Read);
+    in_order(written.map(|(_, last)| last))
+}
+
+/// How many rows there are up to each of `last`, the least first, if these differ by numbers alone.
+/// Those that are numbers, as of borders, do not count where there are others.
+fn in_order<'e>(last: impl Iterator<Item = &'e AffineExpr>) -> Result<Vec<AffineExpr>, Overflow> {
+    let (fixed, moving): (Vec<_>, Vec<_>) = last.partition(|it| it.as_constant().is_some());
+    let last = if moving.is_empty() { fixed } else { moving };
     let mut rows: BTreeMap<i64, AffineExpr> = BTreeMap::new();
     for row in &last {
-        let Some(more) = row.minus(&last[0])?.as_constant() else {
+        let Some(more) = row.minus(last[0])?.as_constant() else {
             return Ok(Vec::new());
         };
         rows.insert(more, row.offset(1)?);

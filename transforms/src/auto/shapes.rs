@@ -4,11 +4,13 @@ use super::Scheduler;
 use super::attempt::Attempt;
 use crate::{Delinearize, Size};
 use strew_affine::flat::{Shape, rows_of, shape_in_rows, shape_of};
+use strew_affine::visit::{AccessKind, accesses};
 use strew_affine::{AffineExpr, ArrayId, Kernel};
 
 impl Scheduler<'_> {
     /// Delinearizes all arrays that can be. Where there are some, others get the length that their
-    /// subscripts show.
+    /// subscripts show, and so do those of which iterations use what others leave, which scalars
+    /// hold then.
     pub(super) fn give_dimensions(&mut self) {
         let arrays: Vec<_> = self.found.kernel.array_params().collect();
         let mut have_rows = false;
@@ -19,13 +21,26 @@ impl Scheduler<'_> {
                 begins.then(|| delinearize(attempt, *array, &shape))?
             });
         }
-        for array in arrays.iter().filter(|_| have_rows) {
+        for array in &arrays {
+            if !have_rows && !hands_on(&self.found.kernel, *array) {
+                continue;
+            }
             self.attempt(|attempt| {
                 let shape = shape_in_rows(attempt.kernel(), *array, &[]).ok()??;
                 delinearize(attempt, *array, &shape)
             });
         }
     }
+}
+
+/// Whether elements of `array` that are written are read at other places, too.
+fn hands_on(kernel: &Kernel, array: ArrayId) -> bool {
+    let mut sites = accesses(kernel);
+    sites.retain(|it| it.access.array == array);
+    let (read, written): (Vec<_>, Vec<_>) =
+        (sites.iter()).partition(|it| it.kind == AccessKind::Read);
+    let mut pairs = (written.iter()).flat_map(|it| read.iter().map(move |other| (it, other)));
+    pairs.any(|(one, other)| !one.access.is_same(other.access))
 }
 
 /// Gives `array` its `shape`, with the least rows that do.
@@ -98,6 +113,13 @@ mod tests {
             told(below),
             "delinearize(x, [n + 1, m]) delinearize(y, [n, m])"
         );
+    }
+
+    #[test]
+    fn what_iterations_hand_on_has_a_length() {
+        let sums = "y[0] = 0.0 affine.for i in 0..n { y[i + 1] = y[i] + x[i] }
+            affine.for j in 0..n - m + 1 { w[j] = y[j + m] - y[j] }";
+        assert_eq!(told(sums), "delinearize(y, [n + 1])");
     }
 
     #[test]
