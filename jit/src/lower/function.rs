@@ -10,6 +10,7 @@ use super::emit::StreamValue;
 use super::exit::Exits;
 use super::known::{Known, Mark};
 use super::lanes::{Across, Behind};
+use super::leave::Leave;
 use super::marks::MarksValue;
 use super::offsets::Offsets;
 use super::pages::PagesValue;
@@ -71,6 +72,8 @@ pub(super) struct FunctionLowering<'p, 'k, 'f> {
     pub(super) loads_in_place: bool,
     /// Whether what is loaded is for lanes of a loop, in front of which it stays.
     pub(super) is_preparing: bool,
+    /// How turns of the innermost `while` loop around leave it, where they may.
+    pub(super) leave: Option<Leave>,
     /// The address of what is not zero when somebody asked the call to stop.
     pub(super) stop: Value,
     pub(super) updates: Variable,
@@ -195,6 +198,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             turning: Vec::new(),
             loads_in_place: false,
             is_preparing: false,
+            leave: None,
             stop,
             updates,
             known: Known::default(),
@@ -366,15 +370,19 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
     /// The same, where it was said before which subscripts are checked together.
     pub(super) fn nodes_with_offsets(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {
         let oob = self.program.oob;
-        nodes.iter().try_for_each(|node| match oob {
-            Oob::Error => self.statement(node),
-            Oob::Skip => self.skippable(node),
-        })
+        match oob {
+            Oob::Error => self.nodes_that_leave(nodes),
+            Oob::Skip => nodes.iter().try_for_each(|node| self.skippable(node)),
+        }
     }
 
     pub(super) fn statement(&mut self, node: &'k Node) -> Result<(), CompileError> {
         let held = self.hold_locals(node);
+        // A loop inside is left for what follows it.
+        let leave = self.leave.filter(|_| Loop::of(node).is_none());
+        let around = std::mem::replace(&mut self.leave, leave);
         self.one_of_nodes(node)?;
+        self.leave = around;
         self.let_go(held);
         Ok(())
     }
@@ -408,10 +416,11 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 ..
             } => {
                 let sides = [then.as_slice(), otherwise.as_slice()];
-                if self.choose(condition, sides)?
-                    || self.choose_float(condition, sides)
-                    || self.keep(condition, sides)?
-                {
+                let is_chosen = !self.leave_in(sides)
+                    && (self.choose(condition, sides)?
+                        || self.choose_float(condition, sides)
+                        || self.keep(condition, sides)?);
+                if is_chosen {
                     return Ok(());
                 }
                 self.branch([then, otherwise], |function, blocks| {

@@ -407,7 +407,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.switch_to_block(turn);
         self.begin_early(early, reach);
         self.count_updates(body, None);
+        let leave = self.leaving(condition, done);
+        let outer = std::mem::replace(&mut self.leave, leave);
         self.nodes(body)?;
+        self.leave = outer;
         self.early.truncate(around);
         self.poll_stop();
         self.jump_on(condition, [turn, done]);

@@ -41,6 +41,7 @@ mod judge;
 mod keep;
 mod known;
 mod lanes;
+mod leave;
 mod little;
 mod loops;
 mod marks;

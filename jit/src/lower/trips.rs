@@ -2,13 +2,14 @@
 
 use super::body::is_update;
 use super::function::FunctionLowering;
+use super::leave::{flags, is_no_more};
 use super::weight::calls;
 use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{
-    Loop, bound_to, for_each_load, for_each_sure_load, has_computed_loops, walk, writes_elements,
+    Loop, bound_to, for_each_load, for_each_sure_load, has_computed_loops, writes_elements,
 };
 use strew_affine::{
     Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Kernel, Node, ScfFor, Subscript,
@@ -356,10 +357,7 @@ impl Turn {
         while let Some(inner) = inner_loop(body) {
             (turns, body) = (turns.saturating_mul(inner.step()), inner.body());
         }
-        let updates = body.iter().filter(|node| is_update(node, forall)).count();
-        let updates = i64::try_from(updates).unwrap_or(i64::MAX);
-        let open = if holds_while(body) { WHILE_TURNS } else { 0 };
-        let (updates, turns) = match updates.max(open) {
+        let (updates, turns) = match updates_in(body, forall) {
             0 => (1, 1),
             updates => (updates, turns.max(1)),
         };
@@ -371,13 +369,38 @@ impl Turn {
     }
 }
 
-/// Whether some loop in `body` turns as often as it likes.
-fn holds_while(body: &[Node]) -> bool {
-    let mut holds = false;
-    walk(body, &mut |node, _| {
-        holds |= matches!(node, Node::ScfWhile { .. })
+/// About how many updates of private buffers `nodes` make, those of counted loops in them left out:
+/// as many as the side of a condition that makes more. A loop that turns as often as it likes makes
+/// those at which it ends once.
+fn updates_in(nodes: &[Node], forall: &Forall) -> i64 {
+    let each = nodes.iter().map(|node| match node {
+        Node::ScfIf { .. } | Node::AffineIf { .. } => {
+            let sides = node.blocks().map(|it| updates_in(it, forall));
+            sides.max().unwrap_or(0)
+        }
+        Node::ScfWhile {
+            condition, body, ..
+        } => match updates_in(body, forall) {
+            updates @ 1.. if ends_where_it_updates(condition, body, forall) => updates,
+            _ => WHILE_TURNS,
+        },
+        _ => i64::from(is_update(node, forall)),
     });
-    holds
+    each.fold(0, i64::saturating_add)
+}
+
+/// Whether a loop that goes on while `condition` holds makes updates in no other turns than its
+/// last one.
+fn ends_where_it_updates(condition: &Expr, body: &[Node], forall: &Forall) -> bool {
+    let flags = flags(condition);
+    let ends = |side: &[Node]| side.iter().any(|it| is_no_more(it, &flags));
+    let is_last = |node: &Node| match node {
+        Node::ScfIf { .. } => node
+            .blocks()
+            .all(|it| ends(it) || updates_in(it, forall) == 0),
+        _ => updates_in(std::slice::from_ref(node), forall) == 0,
+    };
+    !flags.is_empty() && body.iter().all(is_last)
 }
 
 /// The first affine loop that writes elements, or else the first one.

@@ -96,12 +96,13 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Looks, where it pays and there is a body to look with.
+    /// Looks, where it pays and there is a body to look with. Behind conditions there may be few
+    /// updates: then the look ends with the first iteration that does not have enough.
     ///
     /// # Safety
     /// That of [`run_forall`](crate::run_forall), for the job's forall.
     pub(super) unsafe fn take(job: &Job<'_>) -> Option<Self> {
-        let pays = job.shape.trips >= WORTH_A_LOOK && job.forall.steady == 1 && job.shape.is_pure;
+        let pays = job.shape.trips >= WORTH_A_LOOK && job.shape.is_pure;
         if !pays || !job.shape.can_emit || job.session.is_nested() {
             return None;
         }
@@ -113,6 +114,11 @@ impl Sample {
             let iterations = part(job.shape.count, places as usize, place as usize);
             // SAFETY: the caller vouches for the forall.
             let found = unsafe { keys_from(job, body, largest, iterations.start) };
+            let seen = found.get(largest).map_or(0, Vec::len);
+            // To look on would take as long as to run.
+            if job.forall.steady == 0 && (seen as u64) < KEYS {
+                return None;
+            }
             keys.iter_mut()
                 .zip(found)
                 .for_each(|(all, it)| all.push(it));
