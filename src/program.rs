@@ -268,32 +268,29 @@ impl Kernel {
     }
 
     fn run_by<T>(&self, call: Call<T>, arguments: &mut [Argument<'_>]) -> Result<Ran<T>, Error> {
-        let condition = match self.attempt(call, arguments)? {
-            Attempt::Ran(outcome, version) => {
-                return Ok(Ran {
-                    outcome,
-                    version,
-                    assumption: None,
-                });
-            }
-            Attempt::Broken(condition) => condition,
-        };
-        let broken = |condition| self.argument_error(vec![ArgumentError::Assumption { condition }]);
-        let set = self.as_set()?;
-        let Some(exact) = set.as_ref().unwrap_or(&self.compiled).exact() else {
-            return Err(broken(condition));
-        };
-        let exact = Self {
-            compiled: exact?,
-            settings: self.settings.clone(),
-        };
-        match exact.attempt(call, arguments)? {
-            Attempt::Ran(outcome, version) => Ok(Ran {
-                outcome,
-                version: Some(version.unwrap_or(exact.compiled)),
-                assumption: Some(condition),
-            }),
-            Attempt::Broken(condition) => Err(broken(condition)),
+        let mut weaker: Option<Self> = None;
+        let mut assumption = None;
+        loop {
+            let kernel = weaker.as_ref().unwrap_or(self);
+            let condition = match kernel.attempt(call, arguments)? {
+                Attempt::Broken(condition) => condition,
+                Attempt::Ran(outcome, version) => {
+                    return Ok(Ran {
+                        outcome,
+                        version: version.or(weaker.map(|it| it.compiled)),
+                        assumption,
+                    });
+                }
+            };
+            let set = kernel.as_set()?;
+            let Some(compiled) = set.as_ref().unwrap_or(&kernel.compiled).weaker() else {
+                return Err(self.argument_error(vec![ArgumentError::Assumption { condition }]));
+            };
+            weaker = Some(Self {
+                compiled: compiled?,
+                settings: self.settings.clone(),
+            });
+            assumption.get_or_insert(condition);
         }
     }
 

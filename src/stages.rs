@@ -53,8 +53,8 @@ pub struct Compiled {
     other: Version,
     /// Why this version is not under the schedule of the plan, where it is not.
     dropped: Option<String>,
-    /// The version without assumptions.
-    exact: Version,
+    /// The version that assumes less.
+    weaker: Version,
     /// The version without a schedule, whose faults are told in terms of the source.
     written: Version,
     /// That version where there is no room for what the schedule needs.
@@ -409,7 +409,7 @@ impl Scheduled {
             oob,
             dropped: None,
             other: Version::default(),
-            exact: Version::default(),
+            weaker: Version::default(),
             written: Version::default(),
             sparing: Version::default(),
             located: Version::default(),
@@ -463,17 +463,21 @@ impl Compiled {
         self.other.get_or_init(make).clone()
     }
 
-    /// The same kernel for arguments that do not keep its assumptions: of those of a schedule and
-    /// of a source in C it makes none. `None` for a kernel text, which means what it says.
-    pub(crate) fn exact(&self) -> Option<Result<Arc<Self>, Error>> {
+    /// The same kernel for arguments that do not keep its assumptions: one under a schedule that
+    /// makes none, or, where the source makes them, its exact version. `None` for a kernel text,
+    /// which means what it says.
+    pub(crate) fn weaker(&self) -> Option<Result<Arc<Self>, Error>> {
         let is_text = self.source().language() != Language::C;
         let none = is_text && !self.scheduled.assumes();
-        (!none).then(|| self.exact.get_or_init(|| self.make_exact()).clone())
+        (!none).then(|| self.weaker.get_or_init(|| self.make_weaker()).clone())
     }
 
-    fn make_exact(&self) -> Result<Arc<Self>, Error> {
-        let exact = self.scheduled.exact_source()?;
-        let (scheduled, dropped) = exact.fitting(&self.scheduled.plan)?;
+    fn make_weaker(&self) -> Result<Arc<Self>, Error> {
+        let parsed = match self.scheduled.assumes() {
+            true => (*self.scheduled.parsed).clone(),
+            false => self.scheduled.exact_source()?,
+        };
+        let (scheduled, dropped) = parsed.fitting(&self.scheduled.plan)?;
         let mut compiled = scheduled.compile_for(self.oob)?;
         compiled.dropped = dropped;
         Ok(Arc::new(compiled))
@@ -574,8 +578,8 @@ void histogram(int64_t n, const int32_t key[n], int32_t bins[4]) {
                 .ends_with("; `n < 3` does not hold, so nothing was assumed")
         );
         assert_eq!(bins, [0, 3, 0, 2]);
-        let first = kernel.compiled().exact().and_then(Result::ok);
-        let second = kernel.compiled().exact().and_then(Result::ok);
+        let first = kernel.compiled().weaker().and_then(Result::ok);
+        let second = kernel.compiled().weaker().and_then(Result::ok);
         let same = first.zip(second);
         assert!(same.is_some_and(|(first, second)| Arc::ptr_eq(&first, &second)));
     }

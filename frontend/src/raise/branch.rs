@@ -6,7 +6,9 @@ use super::assume::Assumption;
 use crate::lower::interval::Interval;
 use crate::lower::value::{self, Guard};
 use crate::recognize::{self, Sizes};
-use strew_affine::{AffineExpr, Block, CompareOp, Condition, Expr, Node, Span};
+use strew_affine::{
+    AffineExpr, Block, CompareOp, Condition, Expr, Factor, Node, Place, Relation, Span,
+};
 
 impl<'k> Raising<'k> {
     pub(super) fn branch(
@@ -23,14 +25,43 @@ impl<'k> Raising<'k> {
             raised.push(node);
             return;
         }
+        if let Expr::Or(one, other) = condition
+            && is_short(then)
+            && [one, other].iter().all(|it| self.is_affine(it))
+        {
+            return self.branches((one, span), then, raised, |raising, raised| {
+                raising.branch((other, span), then, otherwise, raised);
+            });
+        }
+        self.branches((condition, span), then, raised, |raising, raised| {
+            raised.extend(raising.block(otherwise, None, &[]));
+        });
+    }
+
+    /// Whether `condition` could be one of an `affine.if`.
+    fn is_affine(&mut self, condition: &Expr) -> bool {
+        let guards = self.value(condition).known.conditions;
+        guards.is_some_and(|it| !it.is_empty())
+    }
+
+    /// The same, the other side of which `otherwise` raises.
+    fn branches(
+        &mut self,
+        (condition, span): (&Expr, Span),
+        then: &'k [Node],
+        raised: &mut Vec<Node>,
+        otherwise: impl FnOnce(&mut Self, &mut Vec<Node>),
+    ) {
         let condition = self.value(condition);
-        if let Some(truth) = condition.truth() {
-            let chosen = self.block(if truth { then } else { otherwise }, None, &[]);
-            return raised.extend(chosen);
+        match condition.truth() {
+            Some(true) => return raised.extend(self.block(then, None, &[])),
+            Some(false) => return otherwise(self, raised),
+            None => {}
         }
         let facts = self.facts.mark();
         let outside = self.context.mark();
         let guards = condition.known.conditions.unwrap_or_default();
+        let conditions = self.conditions(&guards);
         let is_affine = !guards.is_empty() && self.assume_all(&guards);
         let then = self.block(then, None, &[]);
         self.context.return_to(outside);
@@ -43,14 +74,16 @@ impl<'k> Raising<'k> {
         {
             self.context.learn_condition(&opposite.condition);
         }
-        let otherwise = self.block(otherwise, None, &[]);
+        let mut other_side = Vec::new();
+        otherwise(self, &mut other_side);
+        let otherwise = other_side;
         self.context.return_to(outside);
         changed.extend(self.facts.undo(facts));
         self.facts.forget(changed);
 
         raised.push(if is_affine {
             Node::AffineIf {
-                conditions: conditions(guards),
+                conditions,
                 then: then.into(),
                 otherwise: otherwise.into(),
             }
@@ -65,6 +98,7 @@ impl<'k> Raising<'k> {
         let equal = self.value(&equal);
         let outside = self.context.mark();
         let guards = equal.known.conditions.unwrap_or_default();
+        let conditions = self.conditions(&guards);
         let is_affine = !guards.is_empty() && self.assume_all(&guards);
         self.context.return_to(outside);
         if !is_affine {
@@ -75,7 +109,7 @@ impl<'k> Raising<'k> {
         let changed = self.facts.undo(facts);
         self.facts.forget(changed);
         Some(Node::AffineIf {
-            conditions: conditions(guards),
+            conditions,
             then: Block::default(),
             otherwise: otherwise.into(),
         })
@@ -91,6 +125,11 @@ impl<'k> Raising<'k> {
             && let Some(reduction) = self.reduction((&condition, span), &then)
         {
             return reduction;
+        }
+        if let ([then], [otherwise]) = (then.as_slice(), otherwise.as_slice())
+            && let Some(chosen) = chosen(&condition, then, otherwise)
+        {
+            return chosen;
         }
         Node::ScfIf {
             condition,
@@ -112,6 +151,43 @@ impl<'k> Raising<'k> {
         self.assume_in_loops(needed).then_some(reduction)
     }
 
+    /// What `guards` say. That something is at one of its ends holds on one side of a border, so
+    /// that a loop can be cut there.
+    fn conditions(&self, guards: &[Guard]) -> Vec<Condition> {
+        let conditions = guards.iter().map(|Guard { condition, .. }| {
+            let Condition { left, right, .. } = condition;
+            let is_linear = |it: &AffineExpr| {
+                let mut factors = it.terms().iter().flat_map(|it| &it.factors);
+                factors.all(|it| matches!(it, Factor::Variable(_)))
+            };
+            let is_end =
+                condition.relation == Relation::Equal && is_linear(left) && is_linear(right);
+            let (least, most) = (
+                self.never_exceeds(right, left),
+                self.never_exceeds(left, right),
+            );
+            match (is_end, least, most) {
+                (true, true, false) => (left, Relation::LessOrEqual, right),
+                (true, false, true) => (right, Relation::LessOrEqual, left),
+                _ => (left, condition.relation, right),
+            }
+        });
+        let conditions = conditions.map(|(left, relation, right)| Condition {
+            left: left.clone(),
+            relation,
+            right: right.clone(),
+        });
+        conditions.collect()
+    }
+
+    /// Whether `one` is at most `other` whatever the parameters are.
+    fn never_exceeds(&self, one: &AffineExpr, other: &AffineExpr) -> bool {
+        let not_negative = Interval::new(0, i128::MAX);
+        let slack = other.minus(one).ok();
+        let needed = slack.and_then(|it| self.context.requirements(&it, not_negative));
+        needed.is_some_and(|it| it.is_empty())
+    }
+
     /// Whether all `guards` mean what they say, each where those before it hold; then they hold
     /// from here on.
     fn assume_all(&mut self, guards: &[Guard]) -> bool {
@@ -128,8 +204,34 @@ impl<'k> Raising<'k> {
     }
 }
 
-fn conditions(guards: Vec<Guard>) -> Vec<Condition> {
-    guards.into_iter().map(|it| it.condition).collect()
+/// Whether to have `nodes` twice is better than a condition that is not affine.
+fn is_short(nodes: &[Node]) -> bool {
+    matches!(nodes, [Node::Assign { .. }])
+}
+
+/// What both sides of a condition assign to one element, as one assignment of a value that is
+/// chosen: other statements then see one write, and often no jump is needed.
+fn chosen(condition: &Expr, then: &Node, otherwise: &Node) -> Option<Node> {
+    let (
+        Node::Assign { place, value, span },
+        Node::Assign {
+            place: other,
+            value: other_value,
+            ..
+        },
+    ) = (then, otherwise)
+    else {
+        return None;
+    };
+    let is_same = match (place, other) {
+        (Place::Element(one), Place::Element(other)) => one.is_same(other),
+        _ => false,
+    };
+    is_same.then(|| Node::Assign {
+        place: place.clone(),
+        value: Expr::select(condition.clone(), value.clone(), other_value.clone()),
+        span: *span,
+    })
 }
 
 /// Sizes that are as they have to be, if what is needed for that is assumed.

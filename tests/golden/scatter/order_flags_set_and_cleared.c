@@ -14,5 +14,5 @@ void toggled(int n, const int k[n], const bool x[n], bool h[4]) {
       h[k[i]] = false;
 }
 // ----
-// in order
+// parallel, h by last
 // h = 1 1 1 0

@@ -37,6 +37,17 @@ impl Attempt {
         Some(())
     }
 
+    /// Takes the first of `steps` that is accepted. Those before it are nothing to tell.
+    pub(super) fn first_of(
+        &mut self,
+        steps: impl IntoIterator<Item = impl Into<Step>>,
+    ) -> Option<()> {
+        let known = self.declined.len();
+        let taken = steps.into_iter().find_map(|it| self.step(it));
+        self.declined.truncate(known);
+        taken
+    }
+
     /// Takes the steps that `plan` takes, if it comes to its end; else none of them.
     pub(super) fn together<T>(&mut self, plan: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let known = self.taken.len();

@@ -46,7 +46,18 @@ fn separated(attempt: &mut Attempt, outermost: IterId) -> Option<()> {
     (parts.len() > 1).then_some(())?;
     let kernel = attempt.kernel();
     let mut inside = loops(kernel, &parts).into_iter();
-    inside.any(|it| lanes::are_meant(kernel, it)).then_some(())
+    inside
+        .any(|it| lanes::are_meant(kernel, it) || goes_on(it))
+        .then_some(())
+}
+
+/// Whether `target` is a loop inside of others that nothing is asked in any more.
+fn goes_on(target: &AffineFor) -> bool {
+    let [Node::AffineFor(inner)] = target.body.as_slice() else {
+        return false;
+    };
+    let is_asked = |node: &Node| matches!(node, Node::AffineIf { .. }) || node.holds_loops();
+    !inner.body.iter().any(is_asked)
 }
 
 /// The next loop to cut, those inside before those around them.

@@ -154,6 +154,7 @@ impl<'o> Scheduler<'o> {
             self.consider(Step::Unroll(request));
         }
         self.separate_borders();
+        self.give_dimensions();
         // Where windows are gone, too.
         self.go_through_rows();
         self.flatten_records();

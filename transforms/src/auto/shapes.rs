@@ -52,7 +52,7 @@ fn delinearize(attempt: &mut Attempt, array: ArrayId, shape: &Shape) -> Option<(
         .iter()
         .map(|rows| request(kernel, array, (rows, shape)));
     let requests: Vec<_> = requests.collect::<Option<_>>()?;
-    requests.into_iter().find_map(|it| attempt.step(it))
+    attempt.first_of(requests)
 }
 
 fn request(
