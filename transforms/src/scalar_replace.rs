@@ -2,9 +2,11 @@
 
 mod assigned;
 mod carried;
+mod numbers;
 mod own;
 
 pub(crate) use carried::carried_arrays;
+pub(crate) use numbers::is_table;
 
 use crate::address::find_array;
 use crate::in_range::is_in_range;
@@ -72,6 +74,17 @@ use strew_affine::{
 /// y[i] = t[0] * t[0]                  y[i] = t_0 * t_0
 /// ```
 ///
+/// Of a local array that is filled with numbers before all else, what is read at constant places is
+/// these numbers.
+///
+/// ```text
+/// alloc w: f64[2]
+/// w[0] = 0.5                     →
+/// affine.for i in 0..n {               affine.for i in 0..n {
+///   y[i] = w[0] * x[i] + w[1]            y[i] = 0.5 * x[i] + 0.0
+/// }                                    }
+/// ```
+///
 /// Always legal: the loop does with the scalar what it did with the element, which is read only if
 /// the loop runs, and written where that is done anyway. If iterations fail, another failure may be
 /// the first.
@@ -111,6 +124,11 @@ impl Transform for ScalarReplace {
         if let Some(places) = own::places(kernel, array) {
             let mut rewritten = (**kernel).clone();
             own::rewrite(&mut rewritten, array, &places);
+            return Ok(rewritten);
+        }
+        if let Some(numbers) = numbers::numbers(kernel, array) {
+            let mut rewritten = (**kernel).clone();
+            numbers::rewrite(&mut rewritten, array, &numbers);
             return Ok(rewritten);
         }
         let mut found = replaceable(kernel, array);

@@ -21,6 +21,12 @@ fn rest_of(expr: &Expr) -> Option<Expr> {
         Expr::Binary(BinaryOp::Add | BinaryOp::Sub, left, right, _) if is_number(right, 0) => left,
         Expr::Binary(BinaryOp::Mul, left, right, _) if is_number(left, 1) => right,
         Expr::Binary(BinaryOp::Mul, left, right, _) if is_number(right, 1) => left,
+        Expr::Binary(BinaryOp::Mul, zero, other, _)
+        | Expr::Binary(BinaryOp::Mul, other, zero, _)
+            if is_number(zero, 0) && is_quiet(other) =>
+        {
+            zero
+        }
         Expr::Select(condition, then, otherwise) => match holds(condition)? {
             true => then,
             false => otherwise,
@@ -36,6 +42,14 @@ fn rest_of(expr: &Expr) -> Option<Expr> {
         _ => return None,
     };
     Some(rest.as_ref().clone())
+}
+
+/// Whether nobody finds out whether `expr` was computed: it reads nothing and divides by nothing.
+fn is_quiet(expr: &Expr) -> bool {
+    match expr {
+        Expr::Load(_) | Expr::Call(..) | Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..) => false,
+        _ => expr.operands().into_iter().all(is_quiet),
+    }
 }
 
 /// Whether `condition` holds, if that is known.

@@ -28,6 +28,7 @@ mod scratch;
 mod shapes;
 mod speculation;
 mod sums;
+mod tables;
 mod through_rows;
 mod traffic;
 mod trailing;
@@ -153,6 +154,7 @@ impl<'o> Scheduler<'o> {
         while let Some(request) = flattening.before_lanes(&self.found.kernel) {
             self.consider(Step::Unroll(request));
         }
+        self.read_tables();
         self.separate_borders();
         self.give_dimensions();
         // Where windows are gone, too.

@@ -47,7 +47,7 @@ fn touches(forall: &Forall, array: ArrayId) -> bool {
 }
 
 /// The subscripts of `access`, where they are numbers and its element is there.
-fn place(kernel: &Kernel, access: &Access) -> Option<Vec<i64>> {
+pub(super) fn place(kernel: &Kernel, access: &Access) -> Option<Vec<i64>> {
     let extents = kernel.arrays[access.array].extents.iter();
     let both = access.subscripts.iter().zip(extents);
     let place = both.map(|(subscript, extent)| match subscript {
