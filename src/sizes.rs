@@ -398,13 +398,13 @@ fn single_unknown(expr: &AffineExpr) -> Option<(ScalarId, i128, i128)> {
     }
 }
 
-/// The extents of `array` as the kernel text writes them.
 /// `None` beyond what can be counted.
 fn product(values: &[i128]) -> Option<i128> {
     let mut values = values.iter();
     values.try_fold(1_i128, |all, it| all.checked_mul(*it))
 }
 
+/// The extents of `array` as the kernel text writes them.
 pub(crate) fn written_extents(kernel: &Kernel, array: ArrayId) -> String {
     let extents = kernel.arrays[array].split_extents().0.iter();
     let written: Vec<_> = extents.map(|it| text::affine(kernel, it)).collect();

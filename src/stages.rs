@@ -347,7 +347,7 @@ impl Scheduled {
 
     /// Whether its schedule assumes more than the kernel as it was written.
     fn assumes(&self) -> bool {
-        self.kernel.assumptions.len() > self.written().assumptions.len()
+        self.kernel.assumptions != self.written().assumptions
     }
 
     /// Whether it checks that elements of an array are written once.
@@ -386,11 +386,11 @@ impl Scheduled {
     }
 
     /// The names of what callers pass, with what each must be.
-    fn parameters(&self, kinds: &[ArgumentKind]) -> Vec<(String, ArgumentKind)> {
+    fn parameters(&self) -> Vec<(String, ArgumentKind)> {
         let kernel = self.written();
         let names = kernel.passed_params();
         let names = names.map(|it| name_of(kernel, it).to_owned());
-        names.zip(kinds.iter().cloned()).collect()
+        names.zip(ArgumentKind::all_of(kernel)).collect()
     }
 
     fn compile_with(self, faults: Faults, oob: Oob) -> Result<Compiled, Error> {
@@ -402,7 +402,7 @@ impl Scheduled {
         };
         let code = strew_jit::compile(&self.kernel, &options).map_err(Error::Compile)?;
         Ok(Compiled {
-            parameters: self.parameters(code.argument_kinds()),
+            parameters: self.parameters(),
             code,
             scheduled: self,
             took: started.elapsed(),

@@ -249,6 +249,16 @@ impl Argument<'_> {
         }
     }
 
+    /// Whether code that was made for `kind` can do with it: a schedule may leave out the only
+    /// statement that writes an array, since it never runs.
+    #[inline]
+    pub(crate) fn serves_as(&self, kind: &ArgumentKind) -> bool {
+        match (self, kind) {
+            (Self::Write(array), ArgumentKind::Read(element)) => array.layout.is(element),
+            _ => self.is(kind),
+        }
+    }
+
     /// What generated code is handed for it.
     #[inline]
     pub(crate) fn slot(&self) -> Slot {

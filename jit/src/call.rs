@@ -93,6 +93,26 @@ struct Admitted {
 
 impl ArgumentFacts {
     pub(crate) fn of(kernel: &Kernel) -> Self {
+        let sizes = facts::sizes(kernel);
+        let role = |param: &Parameter| match *param {
+            Parameter::Scalar(scalar) if sizes.contains(&scalar) => Role::Size(scalar),
+            Parameter::Scalar(_) => Role::Value,
+            Parameter::Array(_) | Parameter::Record(_) => Role::Array {
+                element_bytes: element_bytes(kernel, *param),
+            },
+        };
+        Self {
+            kinds: ArgumentKind::all_of(kernel),
+            roles: kernel.params.iter().map(role).collect(),
+            infers: kernel.params.iter().any(|it| kernel.is_inferred(*it)),
+            last: Mutex::new(None),
+        }
+    }
+}
+
+impl ArgumentKind {
+    /// What callers pass for the parameters of `kernel`, in order.
+    pub fn all_of(kernel: &Kernel) -> Vec<Self> {
         let written = written_arrays(kernel);
         let array = |is_written: bool, element: ElementType| match is_written {
             true => ArgumentKind::Write(element),
@@ -110,20 +130,7 @@ impl ArgumentFacts {
                 )
             }
         };
-        let sizes = facts::sizes(kernel);
-        let role = |param: &Parameter| match *param {
-            Parameter::Scalar(scalar) if sizes.contains(&scalar) => Role::Size(scalar),
-            Parameter::Scalar(_) => Role::Value,
-            Parameter::Array(_) | Parameter::Record(_) => Role::Array {
-                element_bytes: element_bytes(kernel, *param),
-            },
-        };
-        Self {
-            kinds: kernel.passed_params().map(|it| kind(&it)).collect(),
-            roles: kernel.params.iter().map(role).collect(),
-            infers: kernel.params.iter().any(|it| kernel.is_inferred(*it)),
-            last: Mutex::new(None),
-        }
+        kernel.passed_params().map(|it| kind(&it)).collect()
     }
 }
 
@@ -283,7 +290,7 @@ impl Inner {
             });
         }
         for (position, (expected, argument)) in kinds.iter().zip(arguments).enumerate() {
-            if !argument.is(expected) {
+            if !argument.serves_as(expected) {
                 return Err(CallError::Mismatch {
                     parameter: self.parameter_name(position),
                     expected: expected.clone(),

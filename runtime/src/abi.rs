@@ -475,7 +475,8 @@ pub struct ForallCall {
     /// 1 when a fault in this forall is made good by whoever called the kernel, else 0: then the
     /// runtime keeps what it needs to put the targets back.
     pub guarded: u32,
-    /// 1 when every turn of an innermost loop of the body is sure to make an update, else 0.
+    /// 1 when every turn of an innermost loop of the body is sure to make an update, 2 when most of
+    /// them do by what their conditions look like, else 0.
     pub steady: u32,
     /// 1 when the body writes nothing but its private buffers, so that it can be run for its
     /// updates and they be thrown away, else 0.

@@ -105,6 +105,13 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
         array: request.array.clone(),
     };
     let shape = shape_in_rows(kernel, array, inner)?.ok_or_else(not_flat)?;
+    if shape
+        .conditions
+        .iter()
+        .any(|it| holds_for_none(it).unwrap_or(true))
+    {
+        return Err(not_flat());
+    }
     let mut prepared = kernel.clone();
     prepared.arrays[array].length = length;
     assume(&mut prepared, shape.conditions.iter().cloned())?;
@@ -148,6 +155,13 @@ fn length_of_call(kernel: &Kernel, array: ArrayId) -> Option<ScalarId> {
     let is_told = told.any(|it| kernel.arrays[it].length == Some(length));
     let is_passed = kernel.array_params().any(|it| it == array);
     (kernel.scalars[length].inferred && is_passed && !is_told).then_some(length)
+}
+
+/// Whether `condition` asks for a size that is not positive: no loop that uses it then runs.
+fn holds_for_none(condition: &Condition) -> Result<bool, Overflow> {
+    let ahead = condition.right.minus(&condition.left)?;
+    let are_below = ahead.terms().iter().all(|it| it.coefficient < 0);
+    Ok(are_below && ahead.constant() <= 0)
 }
 
 fn product(extents: &[AffineExpr]) -> Result<AffineExpr, Overflow> {

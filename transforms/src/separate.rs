@@ -389,6 +389,28 @@ mod tests {
         assert_same_meaning(&before, &after);
     }
 
+    /// Whatever stands around the loop.
+    #[test]
+    fn inside_of_computed_branches_and_loops() {
+        for (around, behind) in [
+            ("scf.if 0.0 < x[i] {", "}"),
+            ("scf.for q in i64(key[i])..i64(key[i]) + 2 {", "}"),
+            ("var q: i64 = 0 scf.while q < 2 { q = q + 1", "}"),
+        ] {
+            let before = kernel(&format!(
+                "kernel @k(n: i64, m: i64, x: f64[n], key: i32[n], y: f64[m]) {{
+                   affine.for i in 0..n {{ {around} affine.for j in 1..m {{
+                     y[j] = 1.0 affine.if (j < 3) {{ y[j] reduce(add) 2.0 }}
+                     scf.if 0.5 < x[i] {{ affine.if (j < 2) {{ y[j] reduce(add) 4.0 }} }}
+                   }} {behind} }}
+                 }}"
+            ));
+            let after = apply(&before, "separate(j)");
+            assert!(after.to_string().contains("affine.for j_r"), "{after}");
+            assert_same_meaning(&before, &after);
+        }
+    }
+
     #[test]
     fn refusals() {
         let source = "kernel @k(n: i64, y: f64[n]) {

@@ -45,29 +45,11 @@ pub(crate) fn settled(kernel: &Kernel, iters: &[IterId]) -> Vec<Node> {
 /// `nodes` with a statement in front of each, from which what is known there is known; the accesses
 /// of others know of themselves alone.
 fn with_probes(nodes: &[Node], probe: LocalId) -> Vec<Node> {
-    let inside = |nodes: &[Node]| with_probes(nodes, probe);
     let probed = nodes.iter().flat_map(|node| {
-        let node = match node {
-            Node::AffineFor(it) => Node::AffineFor(AffineFor {
-                body: inside(&it.body).into(),
-                ..it.clone()
-            }),
-            Node::AffineIf {
-                conditions,
-                then,
-                otherwise,
-            } => Node::AffineIf {
-                conditions: conditions.clone(),
-                then: inside(then).into(),
-                otherwise: inside(otherwise).into(),
-            },
-            Node::Forall(it) => {
-                let mut it = it.clone();
-                it.body = inside(&it.body).into();
-                Node::Forall(it)
-            }
-            other => other.clone(),
-        };
+        let mut node = node.clone();
+        for block in node.blocks_mut() {
+            *block = with_probes(block, probe).into();
+        }
         let here = Node::Assign {
             place: Place::Local(probe),
             value: Expr::Constant(Value::i64(0)),
@@ -130,12 +112,13 @@ impl Settling<'_, '_> {
                 then,
                 otherwise,
             } => self.settled_if(probe, conditions, [then, otherwise]),
-            Node::Forall(it) => {
-                let mut it = it.clone();
-                it.body = self.block(&it.body).into();
-                vec![Node::Forall(it)]
+            other => {
+                let mut settled = other.clone();
+                for (block, of) in settled.blocks_mut().into_iter().zip(other.blocks()) {
+                    *block = self.block(of).into();
+                }
+                vec![settled]
             }
-            other => vec![other.clone()],
         }
     }
 

@@ -242,8 +242,9 @@ pub fn sizes_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Vec<AffineExpr
     Ok(rows.map(|rows| [&[rows], shape.inner.as_slice()].concat()))
 }
 
-/// How many rows the accesses of `array` show that it has in its `shape`, over parameters: each
-/// number of them that one shows by itself, the least first. None where that is not known, or where
+/// How many rows the accesses of `array` may show that it has in its `shape`, over parameters: each
+/// number of them that one shows by itself, the least first, and one less than that, since
+/// conditions may keep the others in range. None where that is not known, or where
 /// not even those of what is written differ by numbers alone.
 ///
 /// # Errors
@@ -277,6 +278,14 @@ fn in_order<'e>(last: impl Iterator<Item = &'e AffineExpr>) -> Result<Vec<Affine
             return Ok(Vec::new());
         };
         rows.insert(more, row.offset(1)?);
+    }
+    let fewer = last
+        .first()
+        .copied()
+        .filter(|it| it.as_constant().is_none());
+    if let (Some((more, least)), Some(_)) = (rows.first_key_value(), fewer) {
+        let fewer = (more - 1, least.offset(-1)?);
+        rows.extend([fewer]);
     }
     Ok(rows.into_values().collect())
 }

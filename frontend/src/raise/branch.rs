@@ -25,12 +25,18 @@ impl<'k> Raising<'k> {
             raised.push(node);
             return;
         }
-        if let Expr::Or(one, other) = condition
+        let parts = disjuncts(condition);
+        if let [first, others @ ..] = parts.as_slice()
+            && !others.is_empty()
             && is_short(then)
-            && [one, other].iter().all(|it| self.is_affine(it))
+            && parts.iter().all(|it| self.is_affine(it))
         {
-            return self.branches((one, span), then, raised, |raising, raised| {
-                raising.branch((other, span), then, otherwise, raised);
+            let others = others.iter().map(|it| (*it).clone());
+            let others = others.reduce(|one, other| Expr::Or(one.into(), other.into()));
+            return self.branches((first, span), then, raised, |raising, raised| {
+                if let Some(others) = others {
+                    raising.branch((&others, span), then, otherwise, raised);
+                }
             });
         }
         self.branches((condition, span), then, raised, |raising, raised| {
@@ -204,7 +210,15 @@ impl<'k> Raising<'k> {
     }
 }
 
-/// Whether to have `nodes` twice is better than a condition that is not affine.
+/// The conditions of which one has to hold so that `condition` does.
+fn disjuncts(condition: &Expr) -> Vec<&Expr> {
+    match condition {
+        Expr::Or(one, other) => [disjuncts(one), disjuncts(other)].concat(),
+        _ => vec![condition],
+    }
+}
+
+/// Whether to have `nodes` several times is better than a condition that is not affine.
 fn is_short(nodes: &[Node]) -> bool {
     matches!(nodes, [Node::Assign { .. }])
 }

@@ -6,7 +6,9 @@ use super::rows::row_loops;
 use crate::facts::Facts;
 use strew_affine::lanes::{Lanes, turns_at_once};
 use strew_affine::visit::{Loop, for_each_load_of, walk};
-use strew_affine::{Access, ArrayId, Combiner, Expr, Forall, IterId, Kernel, Node, Private, Value};
+use strew_affine::{
+    Access, ArrayId, Combiner, CompareOp, Expr, Forall, IterId, Kernel, Node, Private, Value,
+};
 
 /// Whether the body does more with its private buffers than combine values into them with their own
 /// combiners, those that are merged together together and at one place, and read those that are
@@ -42,9 +44,18 @@ pub(super) fn is_separate(forall: &Forall) -> bool {
     separate
 }
 
+/// What a [`ForallCall`](strew_runtime::abi::ForallCall) says of how surely turns of the body make
+/// updates.
+pub(super) fn steadiness(kernel: &Kernel, forall: &Forall) -> u32 {
+    match is_steady(forall) {
+        true => 1,
+        false => 2 * u32::from(is_often(kernel, forall)),
+    }
+}
+
 /// Whether every turn of the loop that the body is, or of a loop in it, is sure to update a private
 /// buffer: a few of them then give as many updates, and take no more than their share of the time.
-pub(super) fn is_steady(forall: &Forall) -> bool {
+fn is_steady(forall: &Forall) -> bool {
     updates_each_turn(&forall.body, forall)
 }
 
@@ -55,6 +66,49 @@ fn updates_each_turn(body: &[Node], forall: &Forall) -> bool {
         Node::Reduce { .. } => is_update(node, forall),
         _ => false,
     })
+}
+
+/// Whether most turns look as if they did, too: conditions that keep integers in range hold,
+/// mostly, and a search ends where it finds something. What floats are compared with may be seldom.
+fn is_often(kernel: &Kernel, forall: &Forall) -> bool {
+    updates_often(kernel, &forall.body, forall)
+}
+
+fn updates_often(kernel: &Kernel, body: &[Node], forall: &Forall) -> bool {
+    body.iter().any(|node| match node {
+        Node::Reduce { .. } => is_update(node, forall),
+        Node::ScfIf {
+            condition,
+            then,
+            otherwise,
+            ..
+        } => {
+            let [then, otherwise] = [then, otherwise].map(|it| updates_often(kernel, it, forall));
+            then && (otherwise || holds_often(kernel, condition))
+        }
+        Node::ScfWhile { body, .. } => {
+            let mut updates = false;
+            walk(body, &mut |it, _| updates |= is_update(it, forall));
+            updates
+        }
+        Node::AffineFor(_) | Node::ScfFor(_) | Node::AffineIf { .. } => {
+            let mut blocks = node.blocks();
+            blocks.any(|it| updates_often(kernel, it, forall))
+        }
+        _ => false,
+    })
+}
+
+fn holds_often(kernel: &Kernel, condition: &Expr) -> bool {
+    match condition {
+        Expr::And(left, right) | Expr::Or(left, right) => {
+            holds_often(kernel, left) && holds_often(kernel, right)
+        }
+        Expr::Compare(CompareOp::Ne, ..) => true,
+        Expr::Compare(CompareOp::Eq, ..) => false,
+        Expr::Compare(_, left, _) => left.ty(kernel).is_integer(),
+        _ => false,
+    }
 }
 
 /// Whether `node` updates a private buffer.
@@ -121,7 +175,7 @@ struct ForallConduct {
     has_columns: bool,
     has_rows: bool,
     is_pure: bool,
-    is_steady: bool,
+    steadiness: u32,
     is_separate: bool,
     holds_most: bool,
 }
@@ -135,7 +189,7 @@ impl Conduct {
                 has_columns: column_loops(forall).is_some(),
                 has_rows: row_loops(forall, kernel).is_some(),
                 is_pure: facts.is_pure(forall),
-                is_steady: is_steady(forall),
+                steadiness: steadiness(kernel, forall),
                 is_separate: is_separate(forall),
                 holds_most: holds_most(kernel, facts, forall),
             }),
@@ -223,6 +277,19 @@ mod tests {
         assert!(steady(
             "affine.for i in 0..n { affine.for j in 0..n { let r: i64 = row[j] } p[key[i], 0] reduce(add) 1.0 }"
         ));
+    }
+
+    #[test]
+    fn conditions_that_keep_keys_in_range_hold_often() {
+        let often = |condition: &str| {
+            let body = format!(
+                "affine.for i in 0..n {{ scf.if {condition} {{ p[key[i], 0] reduce(add) 1.0 }} }}"
+            );
+            of_forall(&body, |forall, kernel| is_often(kernel, forall))
+        };
+        assert!(often("key[i] >= 0 && key[i] < 4"));
+        assert!(often("y[i] != 0.0"));
+        assert!(!often("y[i] > 0.5") && !often("key[i] == 3"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Foralls: the body becomes a function of its own, the loop a call of the runtime.
 
-use super::body::{is_separate, is_steady, lanes_of_updates};
+use super::body::{is_separate, lanes_of_updates, steadiness};
 use super::columns::column_loops;
 use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
@@ -309,7 +309,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         };
         let number = self.builder.ins().iconst(types::I64, number as i64);
         self.store_at(table, offset_of!(ForallCall, body_number), number);
-        let steady = u32::from(is_steady(forall));
+        let steady = steadiness(self.program.kernel, forall);
         self.store_constant(table, offset_of!(ForallCall, steady), steady);
         let pure = u32::from(self.program.facts.is_pure(forall));
         self.store_constant(table, offset_of!(ForallCall, pure), pure);

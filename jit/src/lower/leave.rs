@@ -26,35 +26,36 @@ impl Leave {
                 condition,
                 otherwise,
                 ..
-            } => otherwise.is_empty() && flags(condition).contains(&self.flag),
+            } => otherwise.is_empty() && flag(condition) == Some(self.flag),
             _ => false,
         }
     }
 
     /// Whether `node` ends the turns.
     fn is_taken_by(self, node: &Node) -> bool {
-        is_no_more(node, &[self.flag])
+        is_no_more(node, self.flag)
     }
 }
 
-/// Whether one of `flags` does not hold behind `node`, which says so.
-pub(super) fn is_no_more(node: &Node, flags: &[LocalId]) -> bool {
+/// Whether `flag` does not hold behind `node`, which says so.
+pub(super) fn is_no_more(node: &Node, flag: LocalId) -> bool {
     match node {
         Node::Assign {
             place: Place::Local(local),
             value: Expr::Constant(value),
             ..
-        } => flags.contains(local) && *value == Value::bool(false),
+        } => *local == flag && *value == Value::bool(false),
         _ => false,
     }
 }
 
-/// The scalars that have to hold so that `condition` does.
-pub(super) fn flags(condition: &Expr) -> Vec<LocalId> {
+/// The scalar that `condition` asks for before all else: where it does not hold, nothing else of
+/// the condition is computed, which could fail.
+pub(super) fn flag(condition: &Expr) -> Option<LocalId> {
     match condition {
-        Expr::Local(local) => vec![*local],
-        Expr::And(left, right) => [flags(left), flags(right)].concat(),
-        _ => Vec::new(),
+        Expr::Local(local) => Some(*local),
+        Expr::And(left, _) => flag(left),
+        _ => None,
     }
 }
 
@@ -64,8 +65,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let kernel = self.program.kernel;
         // Where a statement is skipped, what comes behind it is skipped one by one.
         let may_leave = self.program.oob == Oob::Error;
-        let mut flags = flags(condition).into_iter().filter(|_| may_leave);
-        let flag = flags.find(|it| kernel.locals[*it].ty == Type::Bool)?;
+        let flag = flag(condition).filter(|it| may_leave && kernel.locals[*it].ty == Type::Bool)?;
         Some(Leave { flag, done })
     }
 

@@ -2,7 +2,7 @@
 
 use super::body::is_update;
 use super::function::FunctionLowering;
-use super::leave::{flags, is_no_more};
+use super::leave::{flag, is_no_more};
 use super::weight::calls;
 use crate::compiled::Faults;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -392,15 +392,17 @@ fn updates_in(nodes: &[Node], forall: &Forall) -> i64 {
 /// Whether a loop that goes on while `condition` holds makes updates in no other turns than its
 /// last one.
 fn ends_where_it_updates(condition: &Expr, body: &[Node], forall: &Forall) -> bool {
-    let flags = flags(condition);
-    let ends = |side: &[Node]| side.iter().any(|it| is_no_more(it, &flags));
+    let Some(flag) = flag(condition) else {
+        return false;
+    };
+    let ends = |side: &[Node]| side.iter().any(|it| is_no_more(it, flag));
     let is_last = |node: &Node| match node {
         Node::ScfIf { .. } => node
             .blocks()
             .all(|it| ends(it) || updates_in(it, forall) == 0),
         _ => updates_in(std::slice::from_ref(node), forall) == 0,
     };
-    !flags.is_empty() && body.iter().all(is_last)
+    body.iter().all(is_last)
 }
 
 /// The first affine loop that writes elements, or else the first one.

@@ -102,7 +102,8 @@ impl Sample {
     /// # Safety
     /// That of [`run_forall`](crate::run_forall), for the job's forall.
     pub(super) unsafe fn take(job: &Job<'_>) -> Option<Self> {
-        let pays = job.shape.trips >= WORTH_A_LOOK && job.shape.is_pure;
+        let updates_often = job.forall.steady != 0;
+        let pays = job.shape.trips >= WORTH_A_LOOK && updates_often && job.shape.is_pure;
         if !pays || !job.shape.can_emit || job.session.is_nested() {
             return None;
         }
@@ -116,7 +117,7 @@ impl Sample {
             let found = unsafe { keys_from(job, body, largest, iterations.start) };
             let seen = found.get(largest).map_or(0, Vec::len);
             // To look on would take as long as to run.
-            if job.forall.steady == 0 && (seen as u64) < KEYS {
+            if job.forall.steady != 1 && (seen as u64) < KEYS {
                 return None;
             }
             keys.iter_mut()

@@ -29,7 +29,7 @@ impl Attempt {
                 return None;
             }
         };
-        if !self.may_assume && after.assumptions.len() > self.kernel.assumptions.len() {
+        if !self.may_assume && after.assumptions != self.kernel.assumptions {
             return None;
         }
         let before = std::mem::replace(&mut self.kernel, after);

@@ -2,6 +2,7 @@
 //! neighbours: what is at the borders comes apart, so that the others run in lanes.
 
 use super::attempt::Attempt;
+use super::flatten::{MOST_IN_KERNEL, statements};
 use super::panels::decides;
 use super::profit::most_trips;
 use super::{Choice, Scheduler, lanes, path_to};
@@ -11,6 +12,10 @@ use strew_affine::{AffineFor, IterId, Kernel, Node};
 
 /// A loop is cut so often at most, with those in it.
 const MOST_CUTS: usize = 8;
+
+/// To look for a cut takes as long as there are statements in the kernel. So many are looked at for
+/// all cuts together: those of a long kernel would take longer than all else.
+const MOST_LOOKED_AT: usize = 1 << 12;
 
 /// Loops of so many iterations are borders, and stay as they are.
 const BORDER: u64 = 8;
@@ -23,10 +28,11 @@ impl Scheduler<'_> {
             _ => None,
         });
         let outermost: Vec<_> = outermost.collect();
+        let mut left = MOST_LOOKED_AT;
         for iter in outermost {
             let path = self.found.kernel.iters[iter].name.clone();
             self.attempt_for([Choice::Borders { path }], |attempt| {
-                separated(attempt, iter)
+                separated(attempt, iter, &mut left)
             });
         }
     }
@@ -34,9 +40,10 @@ impl Scheduler<'_> {
 
 /// Cuts the loop over `outermost` and those in it where conditions change; `None` if none of them
 /// runs in lanes then.
-fn separated(attempt: &mut Attempt, outermost: IterId) -> Option<()> {
+fn separated(attempt: &mut Attempt, outermost: IterId, left: &mut usize) -> Option<()> {
     let mut parts = vec![outermost];
     for _ in 0..MOST_CUTS {
+        *left = left.checked_sub(statements(&attempt.kernel().body))?;
         let Some(iter) = next(attempt.kernel(), &parts) else {
             break;
         };
@@ -45,9 +52,10 @@ fn separated(attempt: &mut Attempt, outermost: IterId) -> Option<()> {
     }
     (parts.len() > 1).then_some(())?;
     let kernel = attempt.kernel();
+    let is_small = statements(&kernel.body) <= MOST_IN_KERNEL;
     let mut inside = loops(kernel, &parts).into_iter();
     inside
-        .any(|it| lanes::are_meant(kernel, it) || goes_on(it))
+        .any(|it| lanes::are_meant(kernel, it) || is_small && goes_on(it))
         .then_some(())
 }
 

@@ -13,7 +13,7 @@ use strew_affine::{Access, AffineFor, IterId, Kernel, Node, Subscript, Variable}
 const MOST_STATEMENTS: usize = 64;
 
 /// A kernel does not grow beyond so many statements, since each of them takes time to compile.
-const MOST_IN_KERNEL: usize = 96;
+pub(super) const MOST_IN_KERNEL: usize = 96;
 
 /// So many turns, too, where all that they read lies one behind the other in the lanes of the loop
 /// around: coefficients of a polynomial, say, and where it is taken.
@@ -178,7 +178,7 @@ fn depends(inner: &AffineFor, iter: IterId) -> bool {
     inner.lanes == 1 && bounds.any(|it| it.mentions(Variable::Iter(iter)))
 }
 
-fn statements(body: &[Node]) -> usize {
+pub(super) fn statements(body: &[Node]) -> usize {
     let mut count = 0;
     visit::walk(body, &mut |_, _| count += 1);
     count
