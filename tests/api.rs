@@ -790,6 +790,46 @@ assume (n * d <= 2147483648, k * d <= 2147483648) {
     }
 }
 
+/// A schedule may leave out what never runs; callers see what the source says.
+#[test]
+fn arrays_that_the_source_writes_are_written() {
+    let source = "void k(int n, int *h, double *g) {
+  for (int i = 2; i < n; i++) { h[i] = 1; if (i == 0) g[i] = 0.5; }
+}";
+    let program = Compiler::new().compile("k.c", source).expect("a program");
+    let kernel = program.kernel("k").expect("a kernel");
+    let handle = kernel.typed::<(i32, &mut [i32], &mut [f64])>();
+    let (mut h, mut g) = ([0; 4], [2.0; 4]);
+    handle
+        .expect("it fits")
+        .call((4, &mut h, &mut g))
+        .expect("a call");
+    assert_eq!((h, g), ([0, 0, 1, 1], [2.0; 4]));
+}
+
+/// What is asked before the flag fails where it did, though the flag would end the loop.
+#[test]
+fn a_turn_that_leaves_its_loop_skips_no_fault() {
+    let called = |condition: &str| {
+        let source = format!(
+            "void k(int n, const int *x, int *out) {{
+  _Bool go = 1;
+  int w = 0;
+  while ({condition}) {{ w++; if (w == n) go = 0; }}
+  out[0] = w;
+}}"
+        );
+        let program = Compiler::new().compile("k.c", &source).expect("a program");
+        let kernel = program.kernel("k").expect("a kernel");
+        let mut out = [0];
+        let call = kernel.bind().scalar("n", 3).array("x", &[5, 5, 5]);
+        let outcome = call.array_mut("out", &mut out).run();
+        (outcome.is_ok(), out)
+    };
+    assert_eq!(called("go && x[w] > 0"), (true, [3]));
+    assert_eq!(called("x[w] > 0 && go"), (false, [0]));
+}
+
 #[test]
 fn arrays_that_may_be_longer_are_no_shorter() {
     let text = "kernel @k(n: i64, infer length: i64, x: f64[n, 2] infer length) {
