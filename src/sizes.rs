@@ -303,20 +303,18 @@ impl Inference<'_> {
 
     fn compare(&self, array: ArrayId, shape: &Shape, values: &[i128]) -> Result<(), ArgumentError> {
         let found = shape.as_found();
-        let may_be_longer = self.kernel.arrays[array].length.is_some();
+        let declared = &self.kernel.arrays[array];
         let agrees = match shape {
-            _ if may_be_longer => {
-                let count = product(values);
-                let found = shape.elements().map(i128::from);
-                count
-                    .zip(found)
-                    .is_some_and(|(count, found)| count <= found)
-            }
-            Shape::Dimensions(found) => found
+            Shape::Dimensions(found) if declared.length.is_none() => found
                 .iter()
                 .map(|it| i128::from(*it))
                 .eq(values.iter().copied()),
-            Shape::Elements(length) => product(values) == Some(i128::from(*length)),
+            _ => {
+                let mut values = values.iter();
+                let expected = values.try_fold(1_i128, |all, it| all.checked_mul(*it));
+                let both = shape.elements().zip(expected);
+                both.is_some_and(|(found, expected)| declared.takes(found.into(), expected))
+            }
         };
         if agrees {
             return Ok(());
@@ -396,12 +394,6 @@ fn single_unknown(expr: &AffineExpr) -> Option<(ScalarId, i128, i128)> {
         )),
         _ => None,
     }
-}
-
-/// `None` beyond what can be counted.
-fn product(values: &[i128]) -> Option<i128> {
-    let mut values = values.iter();
-    values.try_fold(1_i128, |all, it| all.checked_mul(*it))
 }
 
 /// The extents of `array` as the kernel text writes them.

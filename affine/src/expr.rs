@@ -331,11 +331,16 @@ impl Expr {
     /// is its only part.
     pub fn conjuncts(&self) -> Vec<&Self> {
         match self {
-            Self::And(left, right) => {
-                let mut parts = left.conjuncts();
-                parts.append(&mut right.conjuncts());
-                parts
-            }
+            Self::And(left, right) => [left.conjuncts(), right.conjuncts()].concat(),
+            _ => vec![self],
+        }
+    }
+
+    /// The parts of a condition of which one has to hold, in order of evaluation; another
+    /// expression is its only part.
+    pub fn disjuncts(&self) -> Vec<&Self> {
+        match self {
+            Self::Or(left, right) => [left.disjuncts(), right.disjuncts()].concat(),
             _ => vec![self],
         }
     }

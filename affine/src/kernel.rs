@@ -152,6 +152,11 @@ impl Array {
         })
     }
 
+    /// Whether a caller may pass `found` elements where the extents speak of `expected`.
+    pub fn takes<T: PartialOrd>(&self, found: T, expected: T) -> bool {
+        found == expected || self.length.is_some() && found > expected
+    }
+
     /// How many elements of a field each record has; 1 for an array that is no field.
     pub fn elements_per_record(&self) -> u64 {
         let (_, own) = self.split_extents();

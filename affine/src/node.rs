@@ -246,6 +246,24 @@ pub struct Condition {
 }
 
 impl Condition {
+    /// `left <= right`
+    pub fn at_most(left: impl Into<AffineExpr>, right: impl Into<AffineExpr>) -> Self {
+        Self {
+            left: left.into(),
+            relation: Relation::LessOrEqual,
+            right: right.into(),
+        }
+    }
+
+    /// `left < right`
+    pub fn below(left: impl Into<AffineExpr>, right: impl Into<AffineExpr>) -> Self {
+        Self {
+            left: left.into(),
+            relation: Relation::Less,
+            right: right.into(),
+        }
+    }
+
     /// Whether it holds when its variables have the values that `value_of` gives.
     ///
     /// # Errors

@@ -17,12 +17,8 @@ impl Inner {
         let declared = &self.forms.kernel.arrays[array];
         let per_record = usize::try_from(declared.elements_per_record()).ok();
         let present = per_record.and_then(|it| it.checked_mul(found));
-        let may_be_more = declared.length.is_some();
-        let is_right = |(present, elements): (usize, usize)| {
-            present == elements || may_be_more && present > elements
-        };
         let both = present.zip(usize::try_from(elements).ok());
-        if both.is_some_and(is_right) {
+        if both.is_some_and(|(present, elements)| declared.takes(present, elements)) {
             return Ok(());
         }
         extents.truncate(declared.split_extents().0.len());

@@ -1,7 +1,7 @@
 //! What a step assumes of the parameters, and a call checks.
 
 use strew_affine::dependence::Analyzed;
-use strew_affine::{AffineExpr, Condition, Kernel, Overflow, Relation};
+use strew_affine::{Condition, Kernel, Overflow, Relation};
 
 /// Lets `kernel` assume what of `conditions` does not always hold: a call that does not keep it
 /// runs another version.
@@ -15,14 +15,6 @@ pub(crate) fn assume(
         }
     }
     Ok(())
-}
-
-pub(crate) fn at_most(left: AffineExpr, right: AffineExpr) -> Condition {
-    Condition {
-        left,
-        relation: Relation::LessOrEqual,
-        right,
-    }
 }
 
 fn holds(analyzed: &Analyzed<'_>, condition: &Condition) -> Result<bool, Overflow> {

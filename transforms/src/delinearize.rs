@@ -1,7 +1,7 @@
 //! The step `delinearize`.
 
 use crate::address::find_array;
-use crate::assume::{assume, at_most};
+use crate::assume::assume;
 use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
@@ -12,8 +12,8 @@ use strew_affine::dependence::{Analyzed, Site, Target};
 use strew_affine::flat::{Shape, last_rows, shape_in_rows};
 use strew_affine::verify::Verified;
 use strew_affine::{
-    AffineExpr, Array, ArrayId, Condition, Expr, Kernel, Overflow, Relation, ScalarId, Subscript,
-    Variable, visit,
+    AffineExpr, Array, ArrayId, Condition, Expr, Kernel, Overflow, ScalarId, Subscript, Variable,
+    visit,
 };
 
 /// Gives an array with flat subscripts the dimensions that were meant.
@@ -47,6 +47,14 @@ impl Delinearize {
             array: array.into(),
             sizes: sizes.into_iter().map(Into::into).collect(),
         }
+    }
+
+    /// A request to give `array` of `kernel` dimensions of these sizes, where a schedule can say
+    /// them.
+    pub(crate) fn of(kernel: &Kernel, array: ArrayId, sizes: &[AffineExpr]) -> Option<Self> {
+        let sizes = sizes.iter().map(|it| Size::of(kernel, it));
+        let sizes: Vec<Size> = sizes.collect::<Option<_>>()?;
+        Some(Self::new(kernel.arrays[array].name.clone(), sizes))
     }
 
     pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
@@ -105,20 +113,24 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
         array: request.array.clone(),
     };
     let shape = shape_in_rows(kernel, array, inner)?.ok_or_else(not_flat)?;
-    if shape
-        .conditions
-        .iter()
-        .any(|it| holds_for_none(it).unwrap_or(true))
-    {
-        return Err(not_flat());
+    for condition in &shape.conditions {
+        if holds_for_none(condition)? {
+            return Err(not_flat());
+        }
     }
     let mut prepared = kernel.clone();
     prepared.arrays[array].length = length;
     assume(&mut prepared, shape.conditions.iter().cloned())?;
     let sizes = extents.iter();
-    assume(&mut prepared, sizes.map(|it| at_most(0.into(), it.clone())))?;
+    assume(
+        &mut prepared,
+        sizes.map(|it| Condition::at_most(0, it.clone())),
+    )?;
     if let Some(length) = length {
-        assume(&mut prepared, [at_most(product(&extents)?, length.into())])?;
+        assume(
+            &mut prepared,
+            [Condition::at_most(product(&extents)?, length)],
+        )?;
     }
     let mut delinearized = Delinearized {
         kernel: prepared,
@@ -221,11 +233,7 @@ impl Delinearized {
             if rows.minus(&last)?.as_constant().is_some_and(|it| it <= 0) {
                 return Ok(None);
             }
-            conditions.push(Condition {
-                left: last,
-                relation: Relation::Less,
-                right: rows.clone(),
-            });
+            conditions.push(Condition::below(last, rows.clone()));
         }
         Ok(Some(conditions))
     }

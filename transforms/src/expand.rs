@@ -1,7 +1,7 @@
 //! The step `expand`.
 
 use crate::address::{self, find_variable, single_bounds};
-use crate::assume::{assume, at_most};
+use crate::assume::assume;
 use crate::in_range::never_negative;
 use crate::private::check_private;
 use crate::script::Written;
@@ -14,7 +14,8 @@ use std::fmt;
 use strew_affine::dependence::{Analyzed, Target};
 use strew_affine::verify::Verified;
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Array, ArrayId, Expr, Kernel, Node, Place, Span, Subscript,
+    Access, AffineExpr, AffineFor, Array, ArrayId, Condition, Expr, Kernel, Node, Place, Span,
+    Subscript,
 };
 
 /// Makes an array with an element for each iteration of a loop of a scalar, and of a local array
@@ -93,7 +94,7 @@ fn plan(kernel: &Kernel, request: &Expand) -> Result<Replacing, Reason> {
     let extent = extent(kernel, of, path)?;
     let number = AffineExpr::from(of.iter).minus(lower)?;
     let mut prepared = kernel.clone();
-    assume(&mut prepared, [at_most(0.into(), extent.clone())])?;
+    assume(&mut prepared, [Condition::at_most(0, extent.clone())])?;
     let expanded = Expanded {
         variable,
         array: expanded_array(&mut prepared, variable, extent),

@@ -8,7 +8,7 @@ use crate::{
 };
 use strew_affine::flat::sizes_of;
 use strew_affine::verify::Verified;
-use strew_affine::{AffineFor, Node, text};
+use strew_affine::{AffineFor, Node};
 
 /// Inner loops are skewed by up to so many iterations an iteration of an outer one.
 const MOST_SKEW: i64 = 2;
@@ -179,10 +179,8 @@ impl Candidates<'_> {
         let mut arrays = self.kernel.arrays.iter();
         let (id, _) = arrays.find(|(_, it)| it.name == array)?;
         let sizes = sizes_of(self.kernel, id).ok()??;
-        let sizes: Vec<_> = (sizes.iter().map(|it| text::affine(self.kernel, it))).collect();
-        let script = format!("{}({array}, [{}])", Delinearize::NAME, sizes.join(", "));
-        let delinearize: Step = script.parse().ok()?;
-        Some(schedule([delinearize, self.step.clone()]))
+        let delinearize = Delinearize::of(self.kernel, id, &sizes)?;
+        Some(schedule([delinearize.into(), self.step.clone()]))
     }
 
     /// The step with the loops inside of the first one skewed by that.

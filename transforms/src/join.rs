@@ -5,7 +5,7 @@ use crate::copy::Copying;
 use crate::in_range::quotient;
 use strew_affine::dependence::{Analyzed, Site};
 use strew_affine::{
-    AffineExpr, AffineFor, Block, Bound, Condition, IterId, Kernel, Node, Overflow, Relation,
+    AffineExpr, AffineFor, Block, Bound, Condition, IterId, Kernel, Node, Overflow,
 };
 
 /// The loop that `first` and then `second` are, if the second goes on where the first ends.
@@ -27,8 +27,8 @@ pub(crate) fn continued(
     };
     let body = Joining {
         kernel,
-        before: vec![at_most(first.iter, border)],
-        behind: vec![at_least(first.iter, border)],
+        before: vec![Condition::below(first.iter, border.clone())],
+        behind: vec![Condition::at_most(border.clone(), first.iter)],
         copying: Copying::shift(second.iter, first.iter, 0),
     }
     .bodies(&first.body, &second.body)?;
@@ -110,24 +110,9 @@ fn conditions(iter: IterId, inner: &AffineFor, outer: &AffineFor) -> Vec<Conditi
         .0
         .iter()
         .filter(|it| !outer.upper.0.contains(it));
-    let lower = lower.map(|it| at_least(iter, it));
-    lower.chain(upper.map(|it| at_most(iter, it))).collect()
-}
-
-fn at_least(iter: IterId, lower: &AffineExpr) -> Condition {
-    Condition {
-        left: lower.clone(),
-        relation: Relation::LessOrEqual,
-        right: iter.into(),
-    }
-}
-
-fn at_most(iter: IterId, upper: &AffineExpr) -> Condition {
-    Condition {
-        left: iter.into(),
-        relation: Relation::Less,
-        right: upper.clone(),
-    }
+    let lower = lower.map(|it| Condition::at_most(it.clone(), iter));
+    let upper = upper.map(|it| Condition::below(iter, it.clone()));
+    lower.chain(upper).collect()
 }
 
 /// Whether the iterations in which `target` does something are below all of `upper`.

@@ -15,9 +15,7 @@ use std::collections::BTreeSet;
 use strew_affine::flat::conditions_of;
 use strew_affine::marks::Marks;
 use strew_affine::visit::{Loop, has_forall, walk};
-use strew_affine::{
-    AffineExpr, AffineFor, ArrayId, Block, Bound, Condition, Forall, Kernel, Node, Relation,
-};
+use strew_affine::{AffineExpr, AffineFor, ArrayId, Block, Bound, Condition, Forall, Kernel, Node};
 
 /// Runs the iterations of a loop at once.
 ///
@@ -231,16 +229,10 @@ fn only_within(target: &AffineFor, lower: &[AffineExpr], upper: &[AffineExpr]) -
         return target.body.to_vec();
     }
     let iter = AffineExpr::from(target.iter);
-    let above = lower.iter().map(|bound| Condition {
-        left: bound.clone(),
-        relation: Relation::LessOrEqual,
-        right: iter.clone(),
-    });
-    let below = upper.iter().map(|bound| Condition {
-        left: iter.clone(),
-        relation: Relation::Less,
-        right: bound.clone(),
-    });
+    let above = lower.iter();
+    let above = above.map(|it| Condition::at_most(it.clone(), iter.clone()));
+    let below = upper.iter();
+    let below = below.map(|it| Condition::below(iter.clone(), it.clone()));
     vec![Node::AffineIf {
         conditions: above.chain(below).collect(),
         then: target.body.clone(),

@@ -70,10 +70,7 @@ impl Size {
     }
 
     fn of_term(kernel: &Kernel, term: &Term) -> Option<Self> {
-        let mut product: Option<Self> = match term.coefficient {
-            1 => None,
-            number => Some(number.into()),
-        };
+        let mut product: Option<Self> = None;
         for factor in &term.factors {
             let factor = match factor {
                 Factor::Variable(Variable::Param(parameter)) => {
@@ -91,7 +88,10 @@ impl Size {
                 None => factor,
             });
         }
-        product
+        match term.coefficient {
+            1 => product,
+            number => Some(Self::Product(Box::new([product?, number.into()]))),
+        }
     }
 
     /// The number that it is, where it speaks of no parameter.

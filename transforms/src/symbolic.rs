@@ -1,12 +1,14 @@
 //! Tiles that are counted: those whose sizes are known when the kernel is called, and those of
 //! loops with several lower bounds.
 
-use crate::assume::{assume, at_most};
+use crate::assume::assume;
 use crate::order::{Reordering, Tick};
 use crate::tiling::{TileNames, trip_count};
 use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
-use strew_affine::{AffineExpr, AffineFor, Block, Bound, IterId, Kernel, Node, Overflow};
+use strew_affine::{
+    AffineExpr, AffineFor, Block, Bound, Condition, IterId, Kernel, Node, Overflow,
+};
 
 /// The loops of `band`, called `paths`, in tiles of `sizes` iterations, over parameters: loops that
 /// count tiles around loops over points. A call in which a size is not positive ends before
@@ -26,7 +28,7 @@ pub(crate) fn tiled(
     let (mut tiles, mut points) = (Vec::new(), Vec::new());
     for ((target, path), size) in band.iter().zip(paths).zip(sizes) {
         let range = Range::of(target, path, &boxes)?;
-        assume(&mut prepared, [at_most(1.into(), size.clone())])?;
+        assume(&mut prepared, [Condition::at_most(1, size.clone())])?;
         let names = TileNames::make(&mut prepared, target);
         tiles.push(range.tiles(names.tile, size)?);
         points.push(range.points(names, size)?);

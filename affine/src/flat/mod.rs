@@ -244,8 +244,8 @@ pub fn sizes_of(kernel: &Kernel, array: ArrayId) -> Result<Option<Vec<AffineExpr
 
 /// How many rows the accesses of `array` may show that it has in its `shape`, over parameters: each
 /// number of them that one shows by itself, the least first, and one less than that, since
-/// conditions may keep the others in range. None where that is not known, or where
-/// not even those of what is written differ by numbers alone.
+/// conditions may keep the others in range. None where that is not known, or where not even those
+/// of what is written differ by numbers alone.
 ///
 /// # Errors
 /// A coefficient leaves 64 bits.
@@ -271,7 +271,8 @@ pub fn rows_of(
 /// Those that are numbers, as of borders, do not count where there are others.
 fn in_order<'e>(last: impl Iterator<Item = &'e AffineExpr>) -> Result<Vec<AffineExpr>, Overflow> {
     let (fixed, moving): (Vec<_>, Vec<_>) = last.partition(|it| it.as_constant().is_some());
-    let last = if moving.is_empty() { fixed } else { moving };
+    let have_sizes = !moving.is_empty();
+    let last = if have_sizes { moving } else { fixed };
     let mut rows: BTreeMap<i64, AffineExpr> = BTreeMap::new();
     for row in &last {
         let Some(more) = row.minus(last[0])?.as_constant() else {
@@ -279,11 +280,8 @@ fn in_order<'e>(last: impl Iterator<Item = &'e AffineExpr>) -> Result<Vec<Affine
         };
         rows.insert(more, row.offset(1)?);
     }
-    let fewer = last
-        .first()
-        .copied()
-        .filter(|it| it.as_constant().is_none());
-    if let (Some((more, least)), Some(_)) = (rows.first_key_value(), fewer) {
+    let least = rows.first_key_value().filter(|_| have_sizes);
+    if let Some((more, least)) = least {
         let fewer = (more - 1, least.offset(-1)?);
         rows.extend([fewer]);
     }

@@ -179,9 +179,8 @@ impl<'k> Machine<'k> {
             return Err(wrong_type(&declared.name, declared.element));
         }
         let (extents, expected) = self.shape(declared)?;
-        let may_be_more = declared.length.is_some();
-        let found = i64::try_from(cells.len()).ok();
-        if !found.is_some_and(|it| it == expected || may_be_more && it > expected) {
+        let found = i64::try_from(cells.len());
+        if !found.is_ok_and(|it| declared.takes(it, expected)) {
             return Err(Stop::Arguments(BadArguments::Length {
                 array: declared.name.clone(),
                 expected,

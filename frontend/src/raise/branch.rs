@@ -25,7 +25,7 @@ impl<'k> Raising<'k> {
             raised.push(node);
             return;
         }
-        let parts = disjuncts(condition);
+        let parts = condition.disjuncts();
         if let [first, others @ ..] = parts.as_slice()
             && !others.is_empty()
             && is_short(then)
@@ -207,14 +207,6 @@ impl<'k> Raising<'k> {
             self.context.learn_condition(&guard.condition);
         }
         self.assume_in_loops(needed)
-    }
-}
-
-/// The conditions of which one has to hold so that `condition` does.
-fn disjuncts(condition: &Expr) -> Vec<&Expr> {
-    match condition {
-        Expr::Or(one, other) => [disjuncts(one), disjuncts(other)].concat(),
-        _ => vec![condition],
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Scheduler;
 use super::attempt::Attempt;
-use crate::{Delinearize, Size};
+use crate::Delinearize;
 use strew_affine::flat::{Shape, rows_of, shape_in_rows, shape_of};
 use strew_affine::visit::{AccessKind, accesses};
 use strew_affine::{AffineExpr, ArrayId, Kernel};
@@ -48,23 +48,12 @@ fn delinearize(attempt: &mut Attempt, array: ArrayId, shape: &Shape) -> Option<(
     let kernel = attempt.kernel();
     kernel.arrays[array].length.is_none().then_some(())?;
     let rows = rows_of(kernel, array, shape).ok()?;
-    let requests = rows
-        .iter()
-        .map(|rows| request(kernel, array, (rows, shape)));
-    let requests: Vec<_> = requests.collect::<Option<_>>()?;
+    let request = |rows: AffineExpr| {
+        let sizes = [&[rows], shape.inner.as_slice()].concat();
+        Delinearize::of(kernel, array, &sizes)
+    };
+    let requests: Vec<_> = rows.into_iter().map(request).collect::<Option<_>>()?;
     attempt.first_of(requests)
-}
-
-fn request(
-    kernel: &Kernel,
-    array: ArrayId,
-    (rows, shape): (&AffineExpr, &Shape),
-) -> Option<Delinearize> {
-    let sizes = [rows].into_iter().chain(&shape.inner);
-    let sizes: Vec<Size> = sizes
-        .map(|it| Size::of(kernel, it))
-        .collect::<Option<_>>()?;
-    Some(Delinearize::new(kernel.arrays[array].name.clone(), sizes))
 }
 
 #[cfg(test)]
