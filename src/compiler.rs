@@ -13,6 +13,7 @@ pub struct Compiler {
     plan: Plan,
     settings: Settings,
     reductions: Vec<Combiner>,
+    kernel: Option<String>,
 }
 
 impl Compiler {
@@ -26,6 +27,32 @@ impl Compiler {
     /// written.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.plan = Plan::Explicit(schedule);
+        self
+    }
+
+    /// Compiles the kernel `name` alone of each source: of a C source all is left aside that it
+    /// does not need, so that there may be anything beside it, as in a program that prints what it
+    /// found.
+    ///
+    /// ```
+    /// const SOURCE: &str = r#"
+    /// #include <stdio.h>
+    ///
+    /// static void scale(int64_t n, double a, double x[n]) {
+    ///   for (int64_t i = 0; i < n; i++)
+    ///     x[i] *= a;
+    /// }
+    ///
+    /// void report(FILE *to, double x) { fprintf(to, "%g\n", x); }"#;
+    ///
+    /// let program = strew::Compiler::new().for_kernel("scale").compile("scale.c", SOURCE)?;
+    /// let mut x = [1.0, 2.0];
+    /// program.kernel("scale")?.bind().scalar("a", 3.0).array_mut("x", &mut x).run()?;
+    /// assert_eq!(x, [3.0, 6.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    pub fn for_kernel(mut self, name: impl Into<String>) -> Self {
+        self.kernel = Some(name.into());
         self
     }
 
@@ -89,7 +116,10 @@ impl Compiler {
         name: impl Into<String>,
         source: impl Into<String>,
     ) -> Result<Program, Error> {
-        let source = Source::new(name, source).with_reductions(&self.reductions);
+        let mut source = Source::new(name, source).with_reductions(&self.reductions);
+        if let Some(kernel) = &self.kernel {
+            source = source.for_kernel(kernel);
+        }
         let parsed = source.parse()?;
         Ok(Program::new(
             parsed,

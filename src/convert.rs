@@ -3,7 +3,7 @@
 use crate::host;
 use crate::pragma::Pragmas;
 use crate::variables::Variables;
-use crate::{Diagnostic, Diagnostics, Error, Severity, Source};
+use crate::{Diagnostic, Diagnostics, Error, Language, Severity, Source};
 use std::sync::Arc;
 use strew_affine::{Kernel, Span, text};
 use strew_transforms::{Schedule, ScriptError, ScriptErrors};
@@ -20,20 +20,24 @@ type Outcome = (Vec<(Kernel, Notes)>, Vec<Diagnostic>);
 /// The kernels of a C source with the schedules of their pragmas, and what there is to say about
 /// it.
 pub(crate) fn from_c(source: &Source) -> Outcome {
-    from_frontend_kernels(strew_frontend::compile_with(
-        source.text(),
-        source.reductions(),
-        true,
-    ))
+    from_frontend_kernels(request(source).compile(source.text()))
 }
 
 /// The same kernels without assumptions about their parameters.
 pub(crate) fn from_c_exact(source: &Source) -> Outcome {
-    from_frontend_kernels(strew_frontend::compile_with(
-        source.text(),
-        source.reductions(),
-        false,
-    ))
+    let exact = strew_frontend::Request {
+        assumes: false,
+        ..request(source)
+    };
+    from_frontend_kernels(exact.compile(source.text()))
+}
+
+fn request(source: &Source) -> strew_frontend::Request<'_> {
+    strew_frontend::Request {
+        kernel: source.kernel(),
+        host: source.reductions(),
+        assumes: true,
+    }
 }
 
 fn from_frontend_kernels(
@@ -135,6 +139,32 @@ pub fn syntax_tree(source: &Source) -> Result<String, Error> {
         Ok(tree.to_string())
     }
 }
+
+impl Source {
+    /// The functions of a C source that kernels could be made of if they were asked for by name, as
+    /// [`for_kernel`](Self::for_kernel) does; none where that has been done.
+    pub fn kernels_alone(&self) -> Vec<String> {
+        if self.language() != Language::C || self.kernel().is_some() {
+            return Vec::new();
+        }
+        let (tree, _) = strew_frontend::parse(self.text());
+        let names = tree.functions.into_iter().map(|it| it.name.text);
+        let names = names.filter(|it| it != "main");
+        let is_sound = |name: &String| {
+            let request = strew_frontend::Request {
+                kernel: Some(name),
+                ..request(self)
+            };
+            let (kernels, _) = request.compile(self.text());
+            // What touches no array is there to be called by others.
+            kernels.iter().any(|it| !it.kernel.arrays.is_empty())
+        };
+        names.filter(is_sound).take(MOST_ALONE).collect()
+    }
+}
+
+/// So many kernels are named at most.
+const MOST_ALONE: usize = 16;
 
 /// All of `items` in one line.
 pub(crate) fn joined<T: ToString>(items: &[T]) -> String {

@@ -32,6 +32,8 @@ pub struct Source {
     name: String,
     language: Language,
     text: String,
+    /// The kernel that is wanted of it, where that is said.
+    kernel: Option<String>,
     /// The functions of the host that it may combine by.
     reductions: Vec<Combiner>,
     /// The offset of the first byte of every line.
@@ -76,6 +78,7 @@ impl Source {
             name: name.into(),
             language,
             text,
+            kernel: None,
             reductions: Vec::new(),
             lines,
         }
@@ -93,6 +96,19 @@ impl Source {
         self.reductions
             .push(by_host(name.into(), identity, function));
         self
+    }
+
+    /// The same source, of which only the kernel `name` is wanted. Of a C source all is left aside
+    /// that this does not need, so that there may be anything beside it: `main`, files that are
+    /// read, results that are printed.
+    #[must_use]
+    pub fn for_kernel(mut self, name: impl Into<String>) -> Self {
+        self.kernel = Some(name.into());
+        self
+    }
+
+    pub(crate) fn kernel(&self) -> Option<&str> {
+        self.kernel.as_deref()
     }
 
     pub(crate) fn with_reductions(mut self, reductions: &[Combiner]) -> Self {

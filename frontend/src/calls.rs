@@ -93,8 +93,12 @@ impl<'a> Functions<'a> {
         Ok(())
     }
 
-    /// The functions that become kernels, in the order of the source.
-    pub(crate) fn kernels(&self) -> Vec<Resolved<'a>> {
+    /// The functions that become kernels, in the order of the source: the one that is asked for, if
+    /// there is any.
+    pub(crate) fn kernels(&self, asked: Option<&str>) -> Vec<Resolved<'a>> {
+        if let Some(only) = asked.and_then(|it| self.get(it)) {
+            return vec![only];
+        }
         let called = self.called();
         let in_order = self.in_order.iter().copied();
         let (inside, outside): (Vec<_>, Vec<_>) = in_order

@@ -24,6 +24,7 @@ mod literal;
 mod locals;
 mod lower;
 mod names;
+mod needed;
 mod parse;
 mod preprocess;
 mod problem;
@@ -49,6 +50,7 @@ pub use token::TypeWord;
 
 use calls::Functions;
 use diagnostic::Diagnostics;
+use needed::Purpose;
 use strew_affine::{AffineExpr, Combiner, IterId, Kernel, Span, Type};
 
 /// A kernel and what the source says about its loops.
@@ -89,7 +91,8 @@ pub struct Pragma {
 /// The kernels of a source file, one for each function, and everything there is to say about it.
 ///
 /// A `static` function is part of its callers and no kernel of its own, but in a file of such
-/// functions alone, where those are that no other calls.
+/// functions alone, where those are that no other calls. Nor is `main` beside others, and nothing
+/// is said about it or about what it alone needs of types and constants.
 ///
 /// There are kernels only if none of the diagnostics is an error.
 ///
@@ -97,7 +100,7 @@ pub struct Pragma {
 /// which would not be for all parameters: that no sum in a machine integer wraps, for instance. For
 /// other parameters [`compile_exact`] makes the same kernels without assumptions.
 pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
-    compile_with(source, &[], true)
+    Request::default().compile(source)
 }
 
 /// The same as [`compile`], for all parameters: what is affine only for some of them is computed as
@@ -105,18 +108,48 @@ pub fn compile(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
 ///
 /// A pragma about a loop that only counts under assumptions is left out.
 pub fn compile_exact(source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
-    compile_with(source, &[], false)
+    Request {
+        assumes: false,
+        ..Request::default()
+    }
+    .compile(source)
 }
 
-/// The same as [`compile`] or, without assumptions, as [`compile_exact`], for a host that gives the
-/// combiners `host`: the file declares each as a function of two numbers without a body.
-pub fn compile_with(
-    source: &str,
-    host: &[Combiner],
-    assumes: bool,
-) -> (Vec<Lowered>, Vec<Diagnostic>) {
+/// What to make of a source file.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'r> {
+    /// The function to make a kernel of, `static` or not; all that can be one where there is no
+    /// function of this name. Nothing is said about what it does not need of the file.
+    pub kernel: Option<&'r str>,
+    /// The combiners that the host gives. The file declares each as a function of two numbers
+    /// without a body.
+    pub host: &'r [Combiner],
+    /// Whether kernels may assume something of their parameters.
+    pub assumes: bool,
+}
+
+impl Default for Request<'_> {
+    /// What [`compile`] makes.
+    fn default() -> Self {
+        Self {
+            kernel: None,
+            host: &[],
+            assumes: true,
+        }
+    }
+}
+
+impl Request<'_> {
+    /// Does as [`compile`] or, without assumptions, as [`compile_exact`].
+    pub fn compile(&self, source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
+        compile_as(self, source)
+    }
+}
+
+fn compile_as(request: &Request<'_>, source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
-    let mut file = parse::parse(source, &mut diagnostics);
+    let purpose = request.kernel.map_or(Purpose::Kernels, Purpose::Kernel);
+    let mut file = parse::parse(source, purpose, &mut diagnostics);
     let globals = resolve::globals(&mut file, &mut diagnostics);
     let symbols = file.functions.iter_mut();
     let symbols: Vec<_> = symbols
@@ -129,9 +162,9 @@ pub fn compile_with(
     functions.check_recursion(&mut diagnostics);
     let reductions = file.reductions.iter().zip(&declared);
     let mut combiners = lower::reductions(reductions, &functions, &mut diagnostics);
-    combiners.extend(lower::of_host(host, &functions, &mut diagnostics));
+    combiners.extend(lower::of_host(request.host, &functions, &mut diagnostics));
     let mut kernels = Vec::new();
-    for kernel in functions.kernels() {
+    for kernel in functions.kernels(request.kernel) {
         if diagnostics.is_full() {
             break;
         }
@@ -139,13 +172,13 @@ pub fn compile_with(
             kernel,
             &functions,
             &combiners,
-            assumes,
+            request.assumes,
             &mut diagnostics,
         ));
     }
     if diagnostics.has_errors() {
         kernels.clear();
-    } else {
+    } else if request.kernel.is_none() {
         lower::report_unused(&file.reductions, &combiners, &kernels, &mut diagnostics);
     }
     (kernels, diagnostics.into_sorted())
@@ -154,6 +187,6 @@ pub fn compile_with(
 /// The syntax tree of a source file, as far as it could be parsed. It prints as an indented list.
 pub fn parse(source: &str) -> (ast::File, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
-    let file = parse::parse(source, &mut diagnostics);
+    let file = parse::parse(source, Purpose::Reading, &mut diagnostics);
     (file, diagnostics.into_sorted())
 }

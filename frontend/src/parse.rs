@@ -14,13 +14,13 @@ use crate::ast::{
 use crate::brackets;
 use crate::diagnostic::Diagnostics;
 use crate::extensions;
+use crate::needed::{Purpose, needed};
 use crate::preprocess::{self, Spanned};
 use crate::problem::{ControlFlowProblem, Problem, ReductionProblem, SyntaxProblem};
 use crate::splice::Spliced;
 use crate::token::Token;
 use crate::typedef_names;
 use crate::unknown_types;
-use items::Items;
 use lalrpop_util::ParseError;
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -31,6 +31,7 @@ mod items;
 mod outside;
 mod session;
 
+pub(crate) use items::Items;
 pub(crate) use session::Session;
 
 lalrpop_util::lalrpop_mod!(
@@ -66,16 +67,17 @@ pub(crate) struct Signature {
     pub(crate) start: usize,
 }
 
-/// The syntax tree of `source`.
-pub(crate) fn parse(source: &str, diagnostics: &mut Diagnostics) -> File {
+/// The syntax tree of what `purpose` needs of `source`.
+pub(crate) fn parse(source: &str, purpose: Purpose<'_>, diagnostics: &mut Diagnostics) -> File {
     let spliced = Spliced::new(source);
     let tokens = preprocess::preprocess(&spliced, diagnostics);
     let mut file = File::default();
     if diagnostics.is_full() || !is_bounded(&tokens, diagnostics) {
         return file;
     }
-    let tokens = without_misplaced(tokens, diagnostics);
     let tokens = brackets::mend(source, tokens, diagnostics);
+    let tokens = needed(tokens, purpose);
+    let tokens = without_misplaced(tokens, diagnostics);
     let (mut tokens, lost) = extensions::take_out(&tokens, diagnostics);
     file.lost = lost;
     typedef_names::mark(&mut tokens);

@@ -187,9 +187,8 @@ pub(crate) struct Man {
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// A .c, .nest or .mlir file, or - for standard input
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) kernel: KernelChoice,
     /// Report to standard output as JSON
     #[arg(long)]
     pub(crate) json: bool,

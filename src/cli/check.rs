@@ -22,7 +22,7 @@ pub(crate) fn check(flags: &Check, console: &mut Console) -> Result<(), Failure>
 }
 
 fn diagnostics(flags: &Check) -> Result<Diagnostics, Failure> {
-    match load::source(&flags.file)?.parse() {
+    match load::chosen(&flags.kernel)?.parse() {
         Ok(parsed) => with_refusals(&parsed),
         Err(Error::Source(diagnostics)) => Ok(diagnostics),
         Err(error) => Err(error.into()),

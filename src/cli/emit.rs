@@ -97,7 +97,7 @@ fn object(flags: &Emit, console: &mut Console) -> Result<(), Failure> {
     if header == path {
         return Err(Failure::usage(missing.to_owned()));
     }
-    let parsed = load::parsed(&flags.kernel.file, console)?;
+    let parsed = load::parsed(&flags.kernel, console)?;
     let kernel = load::kernel(&parsed, &flags.kernel)?;
     let scheduled = kernel.schedule(&load::plan(&flags.schedule)?, &mut ())?;
     let object = scheduled.object(&ObjectSettings {
@@ -123,7 +123,7 @@ fn syntax_tree(source: &Source) -> Result<String, Failure> {
 }
 
 fn kernel_stage(flags: &Emit, stage: Stage, console: &mut Console) -> Result<String, Failure> {
-    let parsed = load::parsed(&flags.kernel.file, console)?;
+    let parsed = load::parsed(&flags.kernel, console)?;
     if stage == Stage::Nest && flags.kernel.name.is_none() {
         let texts: Vec<_> = parsed
             .kernels()

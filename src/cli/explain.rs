@@ -30,7 +30,7 @@ pub(crate) fn explain(flags: &Explain, console: &mut Console) -> Result<(), Fail
         sources.are_spared_by("--html", path)?;
     }
     let plan = load::plan(&flags.schedule)?;
-    let parsed = load::parsed(&flags.kernel.file, console)?;
+    let parsed = load::parsed(&flags.kernel, console)?;
     let mut kernels = Vec::new();
     let mut reports = Vec::new();
     for kernel in wanted(flags, &plan, &parsed)? {

@@ -18,8 +18,8 @@ pub(crate) enum Failure {
     ShownUsage,
     /// An error of the library.
     Library(Error),
-    /// Arguments that do not fit, and where they come from.
-    Arguments(Box<Error>, Vec<String>),
+    /// An error of the library, and what only the command line knows about it.
+    Noted(Box<Error>, Vec<String>),
     /// Somebody is about to change a file while the kernel runs on it.
     Changed(PathBuf),
     /// Whoever read standard output has seen enough.
@@ -60,7 +60,7 @@ impl Failure {
             Self::Usage(_) | Self::ShownUsage => 2,
             Self::Changed(_) => 3,
             Self::Library(error) => status(error),
-            Self::Arguments(error, _) => status(error),
+            Self::Noted(error, _) => status(error),
         }
     }
 
@@ -84,8 +84,13 @@ impl Failure {
                 path.display()
             )),
             Self::Library(error) => Some(library(error, style)),
-            Self::Arguments(error, origins) => {
-                let notes = origins.iter().map(|it| format!("\n  note: {it}"));
+            Self::Noted(error, notes) => {
+                // Diagnostics are paragraphs, other errors lines.
+                let before = match **error {
+                    Error::Source(_) => "\n\n",
+                    _ => "\n  ",
+                };
+                let notes = notes.iter().map(|it| format!("{before}note: {it}"));
                 Some(library(error, style) + &notes.collect::<String>())
             }
         }

@@ -21,9 +21,9 @@ pub(crate) type Arrays = BTreeMap<String, Array>;
 /// The kernel, ready to be called, and the time from source text to callable code.
 pub(crate) fn compile(work: &Work, console: &mut Console) -> Result<(Kernel, Duration), Failure> {
     let plan = load::plan(&work.schedule)?;
-    let source = load::source(&work.kernel.file)?;
+    let source = load::chosen(&work.kernel)?;
     let started = Instant::now();
-    let parsed = source.parse()?;
+    let parsed = load::parse(source)?;
     let compiled = load::kernel(&parsed, &work.kernel)?
         .schedule(&plan, &mut ())?
         .compile_for(work.oob.into())?;
@@ -79,7 +79,7 @@ pub(crate) fn sizes(kernel: &Kernel, inputs: &Inputs) -> Result<Sizes, Failure> 
             let origins = arrays.into_iter();
             let origins = origins.filter_map(|it| inputs.origin(it, lacks(it)));
             let origins = origins.collect();
-            Failure::Arguments(Box::new(Error::Arguments(errors)), origins)
+            Failure::Noted(Box::new(Error::Arguments(errors)), origins)
         }
         other => other.into(),
     })

@@ -6,7 +6,7 @@ use crate::cli::failure::Failure;
 use std::io::Read;
 use std::path::Path;
 use std::sync::OnceLock;
-use strew::{Language, Parsed, ParsedKernel, Plan, Schedule, Source};
+use strew::{Error, Language, Parsed, ParsedKernel, Plan, Schedule, Source};
 
 /// Nobody writes a kernel or a schedule this long; whatever it is, it was named by mistake.
 const LARGEST_SOURCE: u64 = 64 << 20;
@@ -84,9 +84,36 @@ fn read(from: impl Read) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The kernels of `path`, its warnings shown.
-pub(crate) fn parsed(path: &Path, console: &mut Console) -> Result<Parsed, Failure> {
-    let parsed = source(path)?.parse()?;
+/// The source that `choice` means, for the sake of the kernel that it names.
+pub(crate) fn chosen(choice: &KernelChoice) -> Result<Source, Failure> {
+    let source = source(&choice.file)?;
+    Ok(match &choice.name {
+        Some(name) => source.for_kernel(name),
+        None => source,
+    })
+}
+
+/// The kernels of `source`. Where there are none for what stands beside some, these are named.
+pub(crate) fn parse(source: Source) -> Result<Parsed, Failure> {
+    let beside = source.clone();
+    source.parse().map_err(|error| match error {
+        Error::Source(_) => match beside.kernels_alone().as_slice() {
+            [] => error.into(),
+            names => {
+                let note = format!(
+                    "alone, {} could be compiled: choose with --kernel",
+                    names.join(", ")
+                );
+                Failure::Noted(Box::new(error), vec![note])
+            }
+        },
+        other => other.into(),
+    })
+}
+
+/// The kernels that `choice` may mean, the warnings about their source shown.
+pub(crate) fn parsed(choice: &KernelChoice, console: &mut Console) -> Result<Parsed, Failure> {
+    let parsed = parse(chosen(choice)?)?;
     warn(&parsed, console);
     Ok(parsed)
 }

@@ -7,7 +7,7 @@ use crate::cli::{load, report};
 use strew::{Error, Event, Observer, Parsed, ParsedKernel, Plan};
 
 pub(crate) fn opt(flags: &Opt, console: &mut Console) -> Result<(), Failure> {
-    let parsed = load::parsed(&flags.kernel.file, console)?;
+    let parsed = load::parsed(&flags.kernel, console)?;
     let wanted = match load::schedule(&flags.schedule)? {
         Some(schedule) => {
             let kernel = load::kernel(&parsed, &flags.kernel)?;

@@ -30,6 +30,49 @@ error[E901]: unroll(j, 4) is misaddressed: there is no loop `j`; the loops are `
     assert_eq!(bench.strew(&["check", "i.c"]).status, 0);
 }
 
+/// A program with two kernels in it.
+const PROGRAM: &str = "
+#include <stdio.h>
+#include <stdlib.h>
+#define SIZE 4
+static FILE *results;
+static int twice(int a) { return 2 * a; }
+static void count(int n, const int k[n], int h[SIZE]) { for (int i = 0; i < n; i++) h[k[i]] += twice(1); }
+void scale(int n, double x[n]) { for (int i = 0; i < n; i++) x[i] *= 2; }
+void show(const int *h) { for (int i = 0; i < SIZE; i++) fprintf(results, \"%d\\n\", h[i]); }
+int main(int argc, char **argv) { results = stdout; return argc > 1 ? atoi(argv[1]) : 0; }
+";
+
+#[test]
+fn a_kernel_is_taken_out_of_a_program() {
+    let bench = Bench::new();
+    bench.file("p.c", PROGRAM.as_bytes());
+    let data = ["--set", "n=3", "--in", "k=sorted(4)"];
+    let choice = ["p.c", "--kernel", "count"];
+    let outcome = bench.strew(&[&["run"], &choice[..], &data].concat());
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert_eq!(bench.strew(&[&["check"], &choice[..]].concat()).status, 0);
+    let rounds = ["--rounds", "1", "--csv"];
+    let outcome = bench.strew(&[&["bench"], &choice[..], &data, &rounds].concat());
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("declines"), "{}", outcome.stderr);
+
+    let note = "note: alone, count, scale could be compiled: choose with --kernel";
+    refused(
+        &bench.strew(&["check", "p.c"]),
+        1,
+        &["there is no type `FILE`", "`fprintf` cannot be called"],
+    );
+    refused(
+        &bench.strew(&["run", "p.c"]),
+        1,
+        &["`fprintf` cannot", note],
+    );
+    let refusal = bench.strew(&["run", "p.c", "--kernel", "show"]);
+    refused(&refusal, 1, &["`fprintf` cannot be called"]);
+    assert!(!refusal.stderr.contains("alone"), "{}", refusal.stderr);
+}
+
 #[test]
 fn strategies_that_there_are_not_are_refused_where_they_stand() {
     let bench = Bench::new();

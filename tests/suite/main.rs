@@ -17,6 +17,7 @@ mod guards;
 mod kernels;
 mod language_page;
 mod math;
+mod memory_calls;
 mod mlir;
 #[path = "../mlir_tools/mod.rs"]
 mod mlir_tools;

@@ -101,6 +101,14 @@ impl Target {
         }
     }
 
+    /// The size of an element.
+    pub(super) fn bytes(&self, kernel: &Kernel) -> Option<u32> {
+        match self.structure() {
+            Some(structure) => Some(structure.bytes()),
+            None => self.number(kernel).map(Type::bytes),
+        }
+    }
+
     /// Whether its elements are of the type that `named` is.
     pub(super) fn has_elements(&self, named: &Named, kernel: &Kernel) -> bool {
         match self.structure() {

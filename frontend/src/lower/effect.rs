@@ -75,6 +75,10 @@ impl Lowering<'_> {
                 }));
             }
             ExprKind::Call(function, arguments) => {
+                if let Some(memory) = self.memory_function(function) {
+                    self.memory_call(memory, (function, arguments), expr.span, body);
+                    return;
+                }
                 for value in self
                     .call_numbers(function, arguments, expr.span, body)
                     .unwrap_or_default()

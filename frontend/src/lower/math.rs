@@ -1,6 +1,7 @@
 //! The functions of `math.h`, those of `stdlib.h` that compute, and what compilers have for
 //! counting bits.
 
+use super::memory::Memory;
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
 use crate::ast::{self, Expr, ExprKind, Name};
@@ -77,7 +78,7 @@ const OTHERS: [(&str, Library); 15] = [
 
 /// Whether kernels can call the function `name`, which no file has to define.
 pub(crate) fn is_callable(name: &str) -> bool {
-    Library::from_name(name).is_some()
+    Library::from_name(name).is_some() || Memory::named(name).is_some()
 }
 
 impl Library {
@@ -221,8 +222,7 @@ impl Lowering<'_> {
             return self.report(CallProblem::Builtin { function, plain }, name.span);
         }
         if is_library_function(&text) {
-            let problem = self.library_problem(text, arguments);
-            return self.report(problem, name.span);
+            return self.refuse_library(name, arguments);
         }
         let library = Function::ALL.iter().map(|it| it.name());
         let library = library.chain(OTHERS.iter().map(|(name, _)| *name));
@@ -235,15 +235,18 @@ impl Lowering<'_> {
         self.report(problem, name.span)
     }
 
-    fn library_problem(&self, function: String, arguments: &[Expr]) -> CallProblem {
+    /// Reports the call of a function that no kernel can make.
+    pub(super) fn refuse_library<T>(&mut self, name: &Name, arguments: &[Expr]) -> Option<T> {
+        let function = name.text.clone();
         if moves_memory(&function) && arguments.iter().any(|it| self.is_scalar_address(it)) {
-            return CallProblem::OfScalar { function };
+            return self.report(CallProblem::OfScalar { function }, name.span);
         }
         let names = arguments.iter().map(Expr::as_name);
-        CallProblem::Library {
+        let problem = CallProblem::Library {
             function,
             arguments: names.map(|it| it.map(|it| it.text.clone())).collect(),
-        }
+        };
+        self.report(problem, name.span)
     }
 
     fn is_scalar_address(&self, argument: &Expr) -> bool {

@@ -3,6 +3,7 @@
 //! [`raise`](crate::raise).
 
 pub(crate) mod affine_value;
+mod allocation;
 mod best;
 mod call;
 mod cell;
@@ -17,7 +18,9 @@ mod localize;
 mod loops;
 pub(crate) mod math;
 mod member;
+mod memory;
 mod pointer;
+mod product;
 mod reduction;
 mod reference;
 mod rows;

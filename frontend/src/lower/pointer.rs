@@ -67,7 +67,7 @@ impl Cursor {
 }
 
 impl Target {
-    fn is(&self, other: &Self) -> bool {
+    pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Array(left), Self::Array(right)) => left == right,
             (Self::Record(left), Self::Record(right)) => {
@@ -97,11 +97,14 @@ impl Lowering<'_> {
             let pending = self.pending(name, named.is_const, body);
             return self.bind(name, Binding::Pending(pending));
         };
-        let Some(mut reference) = self.reference(initial, body) else {
+        let allocated = self.allocated(name, named, initial, body);
+        let rank = allocated.as_ref().map_or_else(|| self.rank(initial), |_| 1);
+        let reference = allocated.unwrap_or_else(|| self.reference(initial, body));
+        let Some(mut reference) = reference else {
             return;
         };
         let is_element = reference.target.has_elements(named, &self.kernel);
-        if !is_element || self.rank(initial) != 1 {
+        if !is_element || rank != 1 {
             let name_text = name.text.clone();
             let array = self.target_name(&reference.target);
             let problem = PointerProblem::PointerMismatch {
@@ -516,7 +519,7 @@ fn is_null(expr: &Expr) -> bool {
 
 impl Reference {
     /// The complete subscripts, and the one that moves.
-    fn split(&self, span: Span) -> (Vec<(Typed, Span)>, Typed) {
+    pub(super) fn split(&self, span: Span) -> (Vec<(Typed, Span)>, Typed) {
         let mut rows = self.subscripts.clone();
         let offset = if self.has_offset { rows.pop() } else { None };
         let zero = || (Typed::constant(Value::i64(0)), span);

@@ -12,10 +12,7 @@ impl Lowering<'_> {
     pub(super) fn size_of(&mut self, operand: &Expr, span: Span) -> Option<Typed> {
         // The operand does nothing but name an array or a row.
         let reference = self.reference(operand, &mut Vec::new())?;
-        let element = match reference.target.structure() {
-            Some(structure) => Some(structure.bytes()),
-            None => reference.target.number(&self.kernel).map(Type::bytes),
-        };
+        let element = reference.target.bytes(&self.kernel);
         let size = AffineExpr::from(i64::from(element.unwrap_or_default()));
         let mut extents = self.extents(&reference).into_iter();
         let size = extents.try_fold(size, |all, it| all.times(&it));

@@ -164,7 +164,11 @@ impl Lowering<'_> {
     }
 
     /// The places of the numbers of an element of an array of structures.
-    fn number_accesses(&mut self, reference: &Reference, span: Span) -> Option<Vec<Access>> {
+    pub(super) fn number_accesses(
+        &mut self,
+        reference: &Reference,
+        span: Span,
+    ) -> Option<Vec<Access>> {
         let Target::Record(record) = reference.target.clone() else {
             return None;
         };

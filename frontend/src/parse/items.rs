@@ -5,7 +5,7 @@ use crate::token::Token;
 
 /// Cuts behind every `}` and `;` outside of braces; other brackets do not count, so that one left
 /// open spoils one item only.
-pub(super) struct Items<'t, 'a>(pub(super) &'t [Spanned<'a>]);
+pub(crate) struct Items<'t, 'a>(pub(crate) &'t [Spanned<'a>]);
 
 impl<'t, 'a> Iterator for Items<'t, 'a> {
     type Item = &'t [Spanned<'a>];

@@ -184,16 +184,18 @@ pub(super) fn instead_of(function: &str, names: &[Option<String>]) -> String {
     let fixed = match purpose(function) {
         Some(Purpose::Fill) => {
             let array = name(0, "a");
-            return format!("write the loop: `for (int64_t i = 0; i < n; i++) {array}[i] = 0;`");
+            return format!(
+                "write the bytes as a number of elements, `n * sizeof *{array}`, or the loop: `for (int64_t i = 0; i < n; i++) {array}[i] = 0;`"
+            );
         }
         Some(Purpose::Copy) => {
             let (to, from) = (name(0, "to"), name(1, "from"));
             return format!(
-                "write the loop: `for (int64_t i = 0; i < n; i++) {to}[i] = {from}[i];`"
+                "write the bytes as a number of elements of one type, `n * sizeof *{to}`, or the loop: `for (int64_t i = 0; i < n; i++) {to}[i] = {from}[i];`"
             );
         }
         Some(Purpose::Allocation) => {
-            "declare a local array, `double t[n];`, or make it a parameter"
+            "let it begin a pointer, `double *t = malloc(n * sizeof *t);`, declare a local array, `double t[n];`, or make it a parameter"
         }
         Some(Purpose::Release) => "leave it out: a local array lives as long as its block",
         Some(Purpose::Comparison) => "write the loop that compares the elements",

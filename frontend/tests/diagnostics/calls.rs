@@ -69,24 +69,24 @@ fn calls() {
 fn functions_that_no_kernel_can_call_come_with_advice() {
     let cases = [
         (
-            "memset(a, 0, n * sizeof *a);",
+            "memset(a, 0, n);",
             "memset",
-            "write the loop: `for (int64_t i = 0; i < n; i++) a[i] = 0;`",
+            "write the bytes as a number of elements, `n * sizeof *a`, or the loop: `for (int64_t i = 0; i < n; i++) a[i] = 0;`",
         ),
         (
-            "memcpy(a, b, n * sizeof *a);",
+            "memcpy(a, b, n * sizeof(float));",
             "memcpy",
-            "write the loop: `for (int64_t i = 0; i < n; i++) a[i] = b[i];`",
+            "write the bytes as a number of elements of one type, `n * sizeof *a`, or the loop: `for (int64_t i = 0; i < n; i++) a[i] = b[i];`",
         ),
         (
-            "memmove(a, &b[1], 8);",
+            "memmove(a, &b[1], 12);",
             "memmove",
-            "write the loop: `for (int64_t i = 0; i < n; i++) a[i] = from[i];`",
+            "write the bytes as a number of elements of one type, `n * sizeof *a`, or the loop: `for (int64_t i = 0; i < n; i++) a[i] = from[i];`",
         ),
         (
-            "double *t = malloc(n * sizeof *t); t[0] = 1;",
+            "double *t = malloc(n); t[0] = 1;",
             "malloc",
-            "declare a local array, `double t[n];`, or make it a parameter",
+            "let it begin a pointer, `double *t = malloc(n * sizeof *t);`, declare a local array, `double t[n];`, or make it a parameter",
         ),
         (
             "free(a);",

@@ -241,7 +241,10 @@ const BEGINNING: &str = r#"#include <float.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+/* The program that the kernel is taken from may begin somewhere, too. */
+#define main strew_left_aside
 #include "kernel.c"
+#undef main
 
 static void *strew_array(size_t bytes) {
   char *array = aligned_alloc(64, (bytes + 64) / 64 * 64);
