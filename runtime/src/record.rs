@@ -130,12 +130,6 @@ pub enum Why {
         /// In so many elements lie those that were looked at in one place.
         span: u64,
     },
-    /// Updates go through the outputs one after the other, a few to each: private buffers would
-    /// only be more to move.
-    Streams {
-        /// In so many elements lie those that were looked at in one place.
-        span: u64,
-    },
     /// It is expected to take least among those that may be taken.
     Cheapest {
         /// The nanoseconds that it is expected to take.
@@ -229,11 +223,6 @@ impl fmt::Display for Why {
                 f,
                 "updates go through the outputs from about one end to about the other (within {span} at a time), so that each thread has \
                  outputs of its own but for those where two of them meet"
-            ),
-            Self::Streams { span } => write!(
-                f,
-                "updates go through the outputs one after the other (within {span} at a time), a few to each: private copies would only be \
-                 more to move"
             ),
             Self::Cheapest { expected, serial } => write!(
                 f,

@@ -45,6 +45,7 @@ impl<'k> Raising<'k> {
             Err(why) => {
                 self.refuse_pragmas(source, why);
                 let condition_value = self.value(condition).condition().expr;
+                let condition_value = self.with_kept(condition_value, &written, span, raised);
                 let body = self.block(body, Some(condition), &[]);
                 raised.push(Node::ScfWhile {
                     condition: condition_value,

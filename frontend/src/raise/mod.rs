@@ -25,6 +25,7 @@ mod context;
 mod counted;
 mod evaluate;
 mod final_value;
+mod kept;
 mod liveness;
 mod loops;
 mod terms;

@@ -222,7 +222,7 @@ impl FunctionLowering<'_, '_, '_> {
                 if self.is_quick(right) && !self.needs_branch(left) =>
             {
                 let holds = self.expr(condition);
-                self.builder.ins().brif(holds, yes, &[], no, &[]);
+                self.jump_if(holds, blocks);
             }
             Expr::And(left, right) => {
                 let next = self.builder.create_block();
@@ -244,10 +244,19 @@ impl FunctionLowering<'_, '_, '_> {
             }
             _ => {
                 let holds = self.expr(condition);
-                self.builder.ins().brif(holds, yes, &[], no, &[]);
+                self.jump_if(holds, blocks);
             }
         }
         self.mark()
+    }
+
+    /// A jump that is no choice where it is known already what `holds` is.
+    fn jump_if(&mut self, holds: Value, [yes, no]: [Block; 2]) {
+        match self.constant(holds) {
+            Some(0) => self.builder.ins().jump(no, &[]),
+            Some(_) => self.builder.ins().jump(yes, &[]),
+            None => self.builder.ins().brif(holds, yes, &[], no, &[]),
+        };
     }
 
     /// Whether evaluating `expr` takes less than a jump that may be foretold wrongly, on average.

@@ -4,7 +4,7 @@
 
 use super::function::FunctionLowering;
 use crate::CompileError;
-use cranelift_codegen::ir::{Block, InstBuilder};
+use cranelift_codegen::ir::{Block, InstBuilder, types};
 use strew_affine::interpret::Oob;
 use strew_affine::visit::walk;
 use strew_affine::{Expr, LocalId, Node, Place, Type, Value};
@@ -67,6 +67,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let may_leave = self.program.oob == Oob::Error;
         let flag = flag(condition).filter(|it| may_leave && kernel.locals[*it].ty == Type::Bool)?;
         Some(Leave { flag, done })
+    }
+
+    /// There is a turn only where the flag holds, which nobody has to ask in it before it is set.
+    pub(super) fn enter_turn(&mut self, leave: Leave) {
+        let holds = self.builder.ins().iconst(types::I8, 1);
+        self.set_local(leave.flag, holds);
     }
 
     /// Lowers `nodes` one after the other. Those behind which there is nothing but what the flag

@@ -3,6 +3,7 @@
 //! The preheader matters: loads that are hoisted out of a loop land there, behind the test that the
 //! loop runs at all.
 
+use super::bounded::is_bounded;
 use super::divided::Divided;
 use super::early::{EarlyRead, Reach};
 use super::function::FunctionLowering;
@@ -408,11 +409,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.begin_early(early, reach);
         self.count_updates(body, None);
         let leave = self.leaving(condition, done);
+        if let Some(leave) = leave {
+            self.enter_turn(leave);
+        }
         let outer = std::mem::replace(&mut self.leave, leave);
         self.nodes(body)?;
         self.leave = outer;
         self.early.truncate(around);
-        self.poll_stop();
+        if !is_bounded(self.program.kernel, condition, body) {
+            self.poll_stop();
+        }
         self.jump_on(condition, [turn, done]);
         Ok(())
     }

@@ -13,6 +13,7 @@ mod apply;
 mod atomic;
 mod blend;
 mod body;
+mod bounded;
 mod bounds;
 mod call;
 mod check;

@@ -151,7 +151,7 @@ pub(super) fn decide(
     around: Circumstances,
     budget: impl FnOnce() -> u64,
 ) -> Decision {
-    let against = against(shape, around).or_else(|| streams(shape, around));
+    let against = against(shape, around);
     let are_few = shape.trips / TRIPS_PER_ELEMENT_MERGED < shape.elements;
     let advances = advances(shape, around);
     if let (Some(span), true) = (advances, are_few) {
@@ -232,18 +232,17 @@ fn advances(shape: &Shape, around: Circumstances) -> Option<u64> {
 /// the grouping is free, this depends on sizes and keys alone.
 fn may_color(shape: &Shape, around: Circumstances) -> bool {
     let is_worth_it = shape.bytes >= LEAST_BYTES_COLORED
-        && shape.trips / before_copies(shape, TRIPS_PER_ELEMENT_COLORED_FAR) < shape.elements
+        && shape.trips / before_copies(shape) < shape.elements
         && shape.statements() <= MOST_CHECKED;
     let can = can_look(shape) && shape.commutes && may_group(shape, around);
     can && is_worth_it && go_through(shape, around)
 }
 
-/// From how many updates an element copies are better than what leaves updates in their order; from
-/// `far` where copies do not stay in the caches.
-fn before_copies(shape: &Shape, far: u64) -> u64 {
+/// From how many updates an element copies are better than what leaves updates in their order.
+fn before_copies(shape: &Shape) -> u64 {
     match shape.bytes <= MOST_BYTES_CACHED {
         true => TRIPS_PER_ELEMENT_COLORED,
-        false => far,
+        false => TRIPS_PER_ELEMENT_COLORED_FAR,
     }
 }
 
@@ -318,17 +317,6 @@ fn pays(shape: &Shape) -> Why {
         updates: shape.trips,
         elements: shape.elements,
     }
-}
-
-/// Whether updates go through the outputs from one end to the other, a few of them to each: one
-/// thread makes them as fast as memory gives what they need, and private buffers would only be more
-/// to move. As for [`near`], this depends on sizes and keys alone.
-fn streams(shape: &Shape, around: Circumstances) -> Option<Why> {
-    let sample = around.sample.filter(|it| it.advances)?;
-    let is_far = BYTES_NEAR.contains(&shape.bytes) && sample.is_local(shape.elements);
-    let are_few = shape.trips / before_copies(shape, TRIPS_PER_ELEMENT_NEAR) < shape.elements;
-    let streams = is_far && are_few && !sample.keeps_a_register();
-    streams.then_some(Why::Streams { span: sample.span })
 }
 
 /// Whether updates go anywhere alike.
