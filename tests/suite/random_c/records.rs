@@ -61,7 +61,8 @@ impl Generator<'_> {
         let members = structure.members.iter();
         let each = members.flat_map(|it| std::iter::repeat_n(it, numbers(it)));
         let values = each.take(given).map(|member| match member.role {
-            Role::Values => self.value_for(member.ty, 2),
+            // Deeper ones would call functions of structures so often that there was no end to it.
+            Role::Values => self.value_for(member.ty, 1),
             Role::Keys(_) | Role::Rows => Expression::Literal("1".to_owned(), Type::I32),
         });
         values.collect()
