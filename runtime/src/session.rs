@@ -440,10 +440,14 @@ impl<'r> Session<'r> {
         }
     }
 
+    /// Whether anybody asks how the foralls here ran.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.shared.tally.is_some() && !self.is_nested
+    }
+
     /// Measures what only the record tells.
     pub(crate) fn stopwatch(&self) -> Stopwatch {
-        let is_asked_for = self.shared.tally.is_some() && !self.is_nested;
-        Stopwatch(is_asked_for.then(Instant::now))
+        Stopwatch(self.is_recorded().then(Instant::now))
     }
 
     /// Translates a failure into what generated code hands on, to be had back by

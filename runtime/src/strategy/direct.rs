@@ -4,6 +4,7 @@ use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::pace::{Pace, Way};
 use crate::record::Why;
+use crate::session::Session;
 use crate::settings::Body;
 use crate::team::Team;
 use std::ops::Range;
@@ -21,6 +22,10 @@ pub(crate) const MOST_ALONE: i64 = 1 << 14;
 /// one thread does in 36 µs, two took 57 for, one of them woken first. Any is worth sharing with
 /// one that is awake.
 const WORTH_WAKING: Duration = Duration::from_micros(64);
+
+/// A loop that takes less ends before a look at the clock, at the stop token or at what is done is
+/// of use.
+const SOON: Duration = Duration::from_micros(16);
 
 /// A loop that takes longer is not run on one thread to find out whether that is faster.
 const NOT_TRIED_ALONE: Duration = Duration::from_micros(500);
@@ -47,13 +52,25 @@ impl Strategy for Direct {
     }
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {
-        let start = Instant::now();
         let chunks = Chunks::new(job.session, job.call, job.forall, job.session.may_stop());
         let shape = &job.shape;
         let team = job.session.runtime().team();
         let pace = team.paces().of(job.forall.body, statements(shape));
         let is_awake = team.is_awake();
         let way = way(shape, pace, team, is_awake);
+        if way == Some(Way::Alone) && is_settled(shape, pace, job.session) {
+            let count = i64::try_from(shape.count).unwrap_or(i64::MAX);
+            // SAFETY: the caller vouches for the forall, which has no private buffers.
+            unsafe { chunks.run(0, 0..count, &[]) };
+            pace.end(pace.done(chunks.updates(), statements(shape)));
+            chunks.finish(job.call)?;
+            return Ok(Ran {
+                chunks: 1,
+                threads: 1,
+                ..Ran::default()
+            });
+        }
+        let start = Instant::now();
         let lasts = |most| move || shape.threads > 1 && start.elapsed() >= most;
         // SAFETY: the caller vouches for the forall, which has no private buffers.
         let begun = unsafe {
@@ -140,6 +157,14 @@ fn way(shape: &Shape, pace: &Pace, team: &Team, is_awake: bool) -> Option<Way> {
         }
         Some(Way::Alone)
     }
+}
+
+/// Whether a loop that one thread is to run is known to end so soon that nobody need look at the
+/// clock meanwhile, and none of what that tells is asked for.
+fn is_settled(shape: &Shape, pace: &Pace, session: &Session<'_>) -> bool {
+    let expected = pace.expected(shape.threads);
+    let ends_soon = expected.is_some_and(|it| it < SOON);
+    ends_soon && !pace.is_measured() && !session.is_recorded()
 }
 
 /// In how many iterations at once to find out what they cost: first, and at most.
