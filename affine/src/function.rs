@@ -151,7 +151,7 @@ impl Function {
 
 impl Function {
     /// Whether the result is exact or correctly rounded by IEEE 754, so that every right way to
-    /// compute it gives the same bits; processors have an instruction for these.
+    /// compute it gives the same bits; processors have an instruction for these, or a few.
     pub fn is_correctly_rounded(self) -> bool {
         matches!(
             self,
@@ -160,6 +160,7 @@ impl Function {
                 | Self::Floor
                 | Self::Ceil
                 | Self::Trunc
+                | Self::Round
                 | Self::Rint
                 | Self::Nearbyint
                 | Self::Copysign

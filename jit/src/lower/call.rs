@@ -4,7 +4,9 @@
 use super::combine::combined;
 use super::convert::clif_type;
 use super::function::stack;
+use super::operation::{choose, splat};
 use crate::{CompileError, host, math};
+use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITBuilder;
@@ -178,6 +180,31 @@ fn bitcast(
     builder.ins().bitcast(to, MemFlagsData::new(), value)
 }
 
+/// The integer that is nearest to each of `x`, the one farther from zero of two: what is cut off is
+/// exact, and twice as much is, which has a one in front of the point if it is a half or more. No
+/// choice between floats comes from that, which would be a jump.
+fn rounded(builder: &mut FunctionBuilder<'_>, x: Value) -> Value {
+    let ty = builder.func.dfg.value_type(x);
+    let [one, sign] = [1.0, -0.0].map(|number: f64| {
+        let scalar = match ty.lane_type() {
+            types::F32 => builder.ins().f32const(number as f32),
+            _ => builder.ins().f64const(number),
+        };
+        splat(builder, ty, scalar)
+    });
+    let whole = builder.ins().trunc(x);
+    let rest = builder.ins().fsub(x, whole);
+    let rest = builder.ins().fabs(rest);
+    let twice = builder.ins().fadd(rest, rest);
+    let more = builder.ins().trunc(twice);
+    // What is infinite has no rest, and stays so with one more. This is one instruction.
+    let is_less = builder.ins().fcmp(FloatCC::LessThan, more, one);
+    let more = choose(builder, is_less, more, one);
+    let sign = builder.ins().band(x, sign);
+    let more = builder.ins().bor(more, sign);
+    builder.ins().fadd(whole, more)
+}
+
 /// The functions whose result is exact or correctly rounded by IEEE 754, so that every right way to
 /// compute it gives the same bits.
 fn instruction(
@@ -192,6 +219,7 @@ fn instruction(
         (Function::Ceil, &[x]) => Some(builder.ins().ceil(x)),
         (Function::Trunc, &[x]) => Some(builder.ins().trunc(x)),
         (Function::Rint | Function::Nearbyint, &[x]) => Some(builder.ins().nearest(x)),
+        (Function::Round, &[x]) => Some(rounded(builder, x)),
         (Function::Copysign, &[x, y]) => Some(builder.ins().fcopysign(x, y)),
         (Function::Fma, &[x, y, z]) => Some(builder.ins().fma(x, y, z)),
         _ => None,

@@ -33,6 +33,6 @@ fn calls_in(expr: &Expr) -> i64 {
 
 /// Whether it takes many instructions: there is none that does it, nor a few.
 fn is_computed(function: Function) -> bool {
-    use Function::{Fdim, Logb, Nextafter, Round};
-    !function.is_inline() && !matches!(function, Fdim | Logb | Nextafter | Round)
+    use Function::{Fdim, Logb, Nextafter};
+    !function.is_inline() && !matches!(function, Fdim | Logb | Nextafter)
 }
