@@ -31,8 +31,8 @@ const RUNS_BETWEEN_TRIALS_CLEAR: u32 = 256;
 /// run of one, and 7 behind one of their own.
 const RUNS_OF_A_TRIAL: u32 = 2;
 
-/// Of so many runs whose way is settled, the last ones are measured, as many as a trial has: to look
-/// at the clock takes a tenth of what is run in 3 µs.
+/// Of so many runs whose way is settled, the last ones are measured, as many as a trial has: to
+/// look at the clock takes a tenth of what is run in 3 µs.
 const RUNS_BETWEEN_MEASURES: u32 = 16;
 
 // Trials are among them.

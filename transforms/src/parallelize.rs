@@ -8,6 +8,7 @@ use crate::one_loop::about_one_loop;
 use crate::private;
 use crate::rising;
 use crate::scalars;
+use crate::settle;
 use crate::tiling::trip_count;
 use crate::tree::Replacing;
 use crate::{LoopPath, Reason};
@@ -30,8 +31,8 @@ use strew_affine::{AffineExpr, AffineFor, ArrayId, Block, Bound, Condition, Fora
 /// nobody reads behind the loop, every iteration gets for its own. Nor does it matter where they
 /// [mark](strew_affine::marks) elements, as a search through a graph does. A loop that does not
 /// begin at zero, or has a step, gets an iterator `i_c` that counts its iterations. Of several
-/// alternatives of a bound the first one counts, or one with which their number is a constant, and
-/// iterations beyond the others do nothing.
+/// alternatives of a bound that may decide the first one counts, or one with which their number is
+/// a constant, and iterations beyond the others do nothing.
 ///
 /// Where iterations are apart only if flat subscripts are those of rows, as `a[i * m + j]` is for
 /// `j` below `m`, and sizes decide whether they are, the kernel asks that first and else runs the
@@ -50,6 +51,8 @@ about_one_loop!(
 );
 
 fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
+    let settled = with_settled_bounds(kernel, request)?;
+    let kernel = settled.as_ref().unwrap_or(kernel);
     plan_for_all_sizes(kernel, request).or_else(|reason| {
         if let Some(where_rows_are_apart) = plan_where_rows_are_apart(kernel, request)? {
             return Ok(where_rows_are_apart);
@@ -59,6 +62,24 @@ fn plan(kernel: &Kernel, request: &Parallelize) -> Result<Replacing, Reason> {
         }
         plan_where_rising(kernel, request)?.ok_or(reason)
     })
+}
+
+/// The kernel without the alternatives of the loop's bounds that never decide: counted by another
+/// one, iterations would be shared of which some threads get none that do anything.
+fn with_settled_bounds(kernel: &Kernel, request: &Parallelize) -> Result<Option<Kernel>, Reason> {
+    let Target { it: target, .. } = address::find_affine_for(kernel, &request.target)?;
+    let bounds = [&target.lower, &target.upper];
+    if bounds.iter().all(|it| it.as_single().is_some()) {
+        return Ok(None);
+    }
+    let settled = Replacing {
+        kernel: kernel.clone(),
+        target: target.iter,
+        replacement: settle::settled(kernel, &[target.iter]),
+    };
+    // What never runs stays for whoever asked for it by name.
+    let is_there = !settled.replacement.is_empty();
+    Ok(is_there.then(|| settled.rewrite()))
 }
 
 /// The same, where the loop runs at once if elements that it marks become no others than it looks
@@ -280,6 +301,29 @@ mod tests {
   scf.forall i in 0..n strategy(auto) { y[i] = 2.0 * x[i] }
 }",
         );
+    }
+
+    #[test]
+    fn bounds_that_never_decide_count_no_iterations() {
+        let rows = |bounds: &str| {
+            format!(
+                "kernel @k(n: i64, x: f64[n, n]) {{
+                   affine.for k in 0..n {{ affine.for i in {bounds} {{ x[i, k] = x[i, k] + x[k, k] }} }}
+                 }}"
+            )
+        };
+        for (bounds, counted) in [
+            ("0..min(n, k)", "scf.forall i in 0..k strategy"),
+            (
+                "max(0, k + 1)..n",
+                "scf.forall i_c in 0..-k + n - 1 strategy",
+            ),
+        ] {
+            let before = kernel(&rows(bounds));
+            let after = apply(&before, "parallelize(i)");
+            assert!(after.to_string().contains(counted), "{after}");
+            assert_same_meaning(&before, &after);
+        }
     }
 
     #[test]
