@@ -45,7 +45,7 @@ const NESTS: [Nest; 34] = [
         "j_t_c i_c i_2 i_3",
         &[("n", 201), ("m", 151), ("steps", 3)],
     ),
-    ("floyd_warshall", "i i_r_r", &[("n", 151)]),
+    ("floyd_warshall", "i i_r_r_c", &[("n", 151)]),
     ("conv2d", "i", &[("n", 151), ("m", 203)]),
     ("transpose", "i_t_c", &[("n", 301), ("m", 203)]),
     ("prefix_rows", "i", &[("n", 301), ("m", 203)]),
