@@ -3,7 +3,8 @@
 use crate::tree::replaced;
 use strew_affine::visit::Loop;
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Array, Factor, IterId, Kernel, Overflow, Subscript, Variable,
+    Access, AffineExpr, AffineFor, Array, Condition, Factor, IterId, Kernel, Overflow, Subscript,
+    Variable,
 };
 
 /// Whether every subscript of `access` lies in its extent at every iteration of `loops`, outermost
@@ -18,6 +19,34 @@ pub(crate) fn is_in_range(kernel: &Kernel, loops: &[Loop<'_>], access: &Access) 
         Subscript::Affine(expr) => stays_below(kernel, expr, extent, &ranges).unwrap_or(false),
         Subscript::Computed(_) => false,
     })
+}
+
+/// What makes every subscript of `access` lie in its extent at every iteration of `loops`,
+/// outermost first, wherever these run at all. `None` means that nobody could tell.
+pub(crate) fn conditions_in_range(
+    kernel: &Kernel,
+    loops: &[Loop<'_>],
+    access: &Access,
+) -> Option<Vec<Condition>> {
+    if is_in_range(kernel, loops, access) {
+        return Some(Vec::new());
+    }
+    let ranges: Vec<Range> = (0..loops.len())
+        .filter_map(|depth| Range::of(loops[depth], &loops[..depth]).unwrap_or(None))
+        .collect();
+    let extents = &kernel.arrays[access.array].extents;
+    let dimensions = access.subscripts.iter().zip(extents);
+    let conditions = dimensions.map(|(subscript, extent)| {
+        let Subscript::Affine(expr) = subscript else {
+            return None;
+        };
+        let end = |end| extreme(expr, &ranges, end).ok().flatten();
+        let least = Condition::at_most(0, end(End::Least)?);
+        let greatest = Condition::below(end(End::Greatest)?, extent.clone());
+        Some([least, greatest])
+    });
+    let conditions: Option<Vec<_>> = conditions.collect();
+    Some(conditions?.into_iter().flatten().collect())
 }
 
 /// Whether `expr` is not below zero at any iteration of `loops`, outermost first. `false` means

@@ -14,6 +14,7 @@ use crate::parallelize::Parallelize;
 use crate::peel::Peel;
 use crate::permute::{Interchange, Permute};
 use crate::privatize::Privatize;
+use crate::rematerialize::Rematerialize;
 use crate::reverse::Reverse;
 use crate::scalar_replace::ScalarReplace;
 use crate::script::call::{Call, FaultAt};
@@ -135,6 +136,8 @@ steps! {
     ScalarReplace(ScalarReplace),
     /// An element for each iteration of a loop instead of a scalar.
     Expand(Expand),
+    /// Tiles of a loop that each compute anew what was left in a scalar.
+    Rematerialize(Rematerialize),
     /// A scalar, or a local array, for each iteration of a loop.
     Privatize(Privatize),
     /// The dimensions that flat subscripts mean.

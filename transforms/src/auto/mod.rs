@@ -8,6 +8,7 @@ mod borders;
 mod choice;
 mod collapse;
 mod flatten;
+mod handed_on;
 mod held;
 mod keys;
 mod lanes;
@@ -163,6 +164,7 @@ impl<'o> Scheduler<'o> {
         self.compute_keys_first();
         self.part();
         self.walk_along();
+        self.hand_on();
         let parted = self.found.kernel.clone();
         self.tile(&Nests::of(&parted), &parted.body, &Around::default());
         while let Some(request) = flattening.before_registers(&self.found.kernel) {

@@ -284,9 +284,9 @@ mod tests {
     use super::*;
     use crate::{
         Coalesce, Delinearize, Distribute, End, Expand, Fuse, Hoist, Interchange, LoopPath, Pack,
-        Parallelize, Peel, Permute, Privatize, Reverse, ScalarReplace, Separate, Shift, Sink, Size,
-        Skew, Split, StripMine, Tile, TileIndirection, TileReduction, Unroll, UnrollAndJam,
-        Vectorize,
+        Parallelize, Peel, Permute, Privatize, Rematerialize, Reverse, ScalarReplace, Separate,
+        Shift, Sink, Size, Skew, Split, StripMine, Tile, TileIndirection, TileReduction, Unroll,
+        UnrollAndJam, Vectorize,
     };
     use proptest::prelude::*;
 
@@ -362,6 +362,8 @@ mod tests {
                 .prop_map(|(number, it, by)| Shift::new(number, it, by).into()),
             (name(), path()).prop_map(|(variable, it)| Expand::new(variable, it).into()),
             (name(), path()).prop_map(|(variable, it)| Privatize::new(variable, it).into()),
+            (name(), path(), any::<u64>())
+                .prop_map(|(variable, it, tile)| Rematerialize::new(variable, it, tile).into()),
             (name(), path()).prop_map(|(array, it)| Pack::new(array, it).into()),
             name().prop_map(|array| ScalarReplace::new(array).into()),
             (name(), prop::collection::vec(size(), 1..4))
