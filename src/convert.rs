@@ -1,5 +1,6 @@
 //! What the parsers say, in the form of this crate's diagnostics.
 
+use crate::error::KernelError;
 use crate::host;
 use crate::pragma::Pragmas;
 use crate::variables::Variables;
@@ -159,12 +160,27 @@ impl Source {
             // What touches no array is there to be called by others.
             kernels.iter().any(|it| !it.kernel.arrays.is_empty())
         };
-        names.filter(is_sound).take(MOST_ALONE).collect()
+        names.take(MOST_ALONE).filter(is_sound).collect()
+    }
+
+    /// That a C source does not define the function that is wanted of it.
+    pub(crate) fn lacks_kernel(&self) -> Option<KernelError> {
+        let name = self.kernel().filter(|_| self.language() == Language::C)?;
+        let (tree, _) = strew_frontend::parse(self.text());
+        let mut available = tree.functions.into_iter().map(|it| it.name.text);
+        let is_there = available.any(|it| it == name);
+        let mut all = self.clone();
+        all.kernel = None;
+        (!is_there).then(|| KernelError {
+            file: self.name().to_owned(),
+            name: Some(name.to_owned()),
+            available: all.kernels_alone(),
+        })
     }
 }
 
-/// So many kernels are named at most.
-const MOST_ALONE: usize = 16;
+/// So many functions are tried at most: each is found in the whole text again.
+const MOST_ALONE: usize = 32;
 
 /// All of `items` in one line.
 pub(crate) fn joined<T: ToString>(items: &[T]) -> String {

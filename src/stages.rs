@@ -99,7 +99,8 @@ impl Source {
         };
         let diagnostics = Diagnostics::new(source.clone(), diagnostics);
         if diagnostics.has_errors() {
-            return Err(Error::Source(diagnostics));
+            let lacking = source.lacks_kernel().map(Error::Kernel);
+            return Err(lacking.unwrap_or(Error::Source(diagnostics)));
         }
         let kernels = kernels.into_iter().map(|(kernel, notes)| {
             let kernel = verified(&source, kernel)?;

@@ -7,7 +7,7 @@
 use crate::parse::Items;
 use crate::preprocess::Spanned;
 use crate::token::Token;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// For the sake of which functions a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,7 @@ pub(crate) fn needed<'a>(tokens: Vec<Spanned<'a>>, purpose: Purpose<'_>) -> Vec<
     let mut waiting = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let names = names(item);
-        // What has no name, as an assertion, holds for all that is read.
-        if names.is_empty() || is_asked_for(item) {
+        if is_about_all(item) || is_asked_for(item) {
             waiting.push(index);
         }
         for name in names {
@@ -56,7 +55,7 @@ pub(crate) fn needed<'a>(tokens: Vec<Spanned<'a>>, purpose: Purpose<'_>) -> Vec<
     let mut is_needed = vec![false; items.len()];
     while let Some(index) = waiting.pop() {
         is_needed[index] = true;
-        for name in items[index].iter().filter_map(identifier) {
+        for name in mentions(items[index]) {
             waiting.extend(by_name.remove(name).unwrap_or_default());
         }
     }
@@ -82,6 +81,78 @@ fn function<'a>(item: &[Spanned<'a>]) -> Option<&'a str> {
     let is_body = matches!(head, [.., (Token::RightParenthesis, _)]);
     let called = outside_of_brackets(head).filter(|it| it.next == Some(Token::LeftParenthesis));
     called.last().map(|it| it.name).filter(|_| is_body)
+}
+
+/// Whether the item, which nobody mentions, matters to all that is read.
+fn is_about_all(item: &[Spanned<'_>]) -> bool {
+    // Statements are reductions by what is declared so. In the old style, parameters are declared
+    // in items of their own, and braces behind them are the body.
+    matches!(
+        item,
+        [
+            (
+                Token::StaticAssert | Token::DeclareReduction | Token::LeftBrace,
+                _
+            ),
+            ..
+        ]
+    )
+}
+
+/// The names in the item that may be those of others: not those of members, nor of what it declares
+/// itself, its parameters and variables, but where they are called.
+fn mentions<'a>(item: &[Spanned<'a>]) -> impl Iterator<Item = &'a str> {
+    let own: HashSet<&str> = (0..item.len())
+        .filter(|it| is_declared(item, *it))
+        .filter_map(|it| identifier(&item[it]))
+        .collect();
+    let names = (0..item.len()).filter_map(move |index| {
+        let name = identifier(&item[index])?;
+        let token = |index: usize| item.get(index).map(|(it, _)| *it);
+        let before = index.checked_sub(1).and_then(token);
+        let is_member = matches!(before, Some(Token::Dot | Token::Arrow));
+        let is_called = token(index + 1) == Some(Token::LeftParenthesis);
+        let is_type = matches!(token(index + 1), Some(Token::Identifier(_)));
+        let is_own = own.contains(name) && !is_called && !is_type;
+        (!is_member && !is_own).then_some(name)
+    });
+    names.collect::<Vec<_>>().into_iter()
+}
+
+/// Whether a word for a type stands in front of the name at `index`, with nothing but `*` and
+/// qualifiers in between, or it follows such a name behind a comma.
+fn is_declared(item: &[Spanned<'_>], index: usize) -> bool {
+    let mut before = item[..index].iter().rev().map(|(it, _)| *it);
+    let is_name = |it: Option<Token<'_>>| matches!(it, Some(Token::Identifier(_)));
+    if is_name(before.clone().next()) {
+        return true;
+    }
+    let word = before.find(|it| !matches!(it, Token::Star | Token::Const | Token::Restrict));
+    match word {
+        Some(Token::Type(_)) => true,
+        Some(Token::Comma) => {
+            // `int i = 0, j`: what is declared in one statement.
+            let statement = item[..index]
+                .iter()
+                .rposition(|(it, _)| ends_statement(*it));
+            let statement = &item[statement.map_or(0, |it| it + 1)..index];
+            let is_type = |(it, _): &Spanned<'_>| matches!(it, Token::Type(_) | Token::Const);
+            let depth = |tokens: &[Spanned<'_>]| {
+                let opened = tokens.iter().filter(|(it, _)| it.opens()).count();
+                let closed = tokens.iter().filter(|(it, _)| it.closes()).count();
+                opened.saturating_sub(closed)
+            };
+            statement.first().is_some_and(is_type) && depth(statement) == 0
+        }
+        _ => false,
+    }
+}
+
+fn ends_statement(token: Token<'_>) -> bool {
+    matches!(
+        token,
+        Token::Semicolon | Token::LeftBrace | Token::RightBrace
+    )
 }
 
 /// A name, and the token behind it.
@@ -111,12 +182,8 @@ fn outside_of_brackets<'t, 'a>(
 }
 
 /// The names by which others can mention the item. A name in front of another one, or of `*`, is
-/// the type of what is declared.
+/// the type of what is declared; `(*name` is a pointer.
 fn names<'a>(item: &[Spanned<'a>]) -> Vec<&'a str> {
-    if matches!(item, [(Token::DeclareReduction, _), ..]) {
-        // Statements are reductions by it without a mention.
-        return Vec::new();
-    }
     if let Some(name) = function(item) {
         return vec![name];
     }
@@ -128,7 +195,11 @@ fn names<'a>(item: &[Spanned<'a>]) -> Vec<&'a str> {
         )
     };
     let declared = outside_of_brackets(item).filter(|it| !is_type(it));
-    declared.map(|it| it.name).collect()
+    let pointers = item.windows(3).filter_map(|it| match it {
+        [(Token::LeftParenthesis, _), (Token::Star, _), name] => identifier(name),
+        _ => None,
+    });
+    declared.map(|it| it.name).chain(pointers).collect()
 }
 
 #[cfg(test)]
@@ -149,6 +220,10 @@ mod tests {
         static int by_key(const void *a, const void *b) { return 0; }
         void hist(int n, Point *p, real *h) { h[0] += weight(scale(p->x)); }
         void read(struct log *log) { fread(buffer, 1, 100, log->file); }
+        static int n;
+        typedef int (*compare)(const void *, const void *);
+        typedef union { int whole; float part; } either;
+        void x(FILE *to) { fprintf(to, \"x\"); }
         int main(void) { return 0; }";
 
     fn kept(purpose: Purpose<'_>) -> Vec<String> {
@@ -173,13 +248,13 @@ mod tests {
     #[test]
     fn where_a_program_begins_is_no_kernel() {
         let found = kept(Purpose::Kernels);
-        assert_eq!(found.len(), 10);
+        assert_eq!(found.len(), 11);
         assert!(!found.contains(&"main".to_owned()));
-        assert_eq!(kept(Purpose::Reading).len(), 11);
+        assert_eq!(kept(Purpose::Reading).len(), 15);
     }
 
     #[test]
     fn who_asks_for_what_is_not_there_gets_all_kernels() {
-        assert_eq!(kept(Purpose::Kernel("histogram")).len(), 10);
+        assert_eq!(kept(Purpose::Kernel("histogram")).len(), 11);
     }
 }

@@ -6,7 +6,7 @@ use crate::data::Data;
 use strew::Source;
 
 /// What is done with `n` keys, `m` sums and a matrix of `m` rows.
-const BODIES: [&str; 17] = [
+const BODIES: [&str; 24] = [
     "memset(h, 0, m * sizeof *h); for (int i = 0; i < n; i++) h[key[i]] += x[i];",
     "memset(h, 0, sizeof(double) * (size_t)m);",
     "memset(count, -1, m * sizeof(int)); count[0] += 3;",
@@ -28,13 +28,20 @@ const BODIES: [&str; 17] = [
     "float t[4][3]; memset(t, 0, sizeof t); for (int i = 0; i < n; i++) t[key[i] % 4][i % 3] += 1;
      memcpy(a[0], t[1], sizeof t[1]); struct point *q = malloc(4 * sizeof *q); memcpy(q, p, 4 * sizeof *q);
      for (int i = 0; i < 4; i++) p[i].x = q[3 - i].x; free(q);",
+    "memset(byte, byte[3] + 1, m);",
+    "memset(&count[count[1]], 0, count[2] * sizeof(int));",
+    "memcpy(&count[count[2]], key, count[3] * sizeof(int));",
+    "memmove(&count[count[1]], &count[count[2]], count[4] * sizeof(int));",
+    "unsigned char z[8] = {3, 1, 4}; memset(z, z[2] * 2, z[0] + 2); for (int i = 0; i < 8; i++) count[i] = z[i];",
+    "float l[n][6]; memset(l, 0, sizeof l); memset(h, 256, m * sizeof *h); h[1] += l[2][3];",
+    "double *t = calloc(m, sizeof *t); if (!t || t == NULL) { printf(\"no memory\"); exit(1); } h[0] = t[m - 1];",
     "double *t = malloc(n * (size_t)m * sizeof *t); for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) t[i * m + j] = x[i] * j;
      for (int i = 0; i < n; i++) h[key[i]] += t[i * m + 2];",
 ];
 
 fn source(body: &str) -> String {
     format!(
-        "#include <stdlib.h>\n#include <string.h>\nstruct point {{ double x; int c[2]; }};\n\
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nstruct point {{ double x; int c[2]; }};\n\
          void k(int n, int m, const int key[n], const double x[n], double h[m], int count[m], \
          unsigned char byte[m], float a[m][3], struct point p[m]) {{ {body} }}"
     )

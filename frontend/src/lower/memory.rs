@@ -107,10 +107,14 @@ impl Lowering<'_> {
         if !is_filled && self.rank(to) != self.rank(from) {
             return Some(None);
         }
-        let place = self.reference(to, body)?;
+        // What is written may be what an argument was computed from.
+        let place = self.kept_reference(to, body)?;
         let contents = match is_filled {
-            true => Contents::Bytes(self.expression(from, body)?),
-            false => Contents::Elements(self.reference(from, body)?),
+            true => {
+                let byte = self.expression(from, body)?;
+                Contents::Bytes(self.kept(byte, from.span, body))
+            }
+            false => Contents::Elements(self.kept_reference(from, body)?),
         };
         if place.is_const {
             let name = self.target_name(&place.target);
@@ -155,13 +159,22 @@ impl Lowering<'_> {
         Some(Some(()))
     }
 
+    /// What a pointer points to now, whatever happens later.
+    fn kept_reference(&mut self, pointer: &Expr, body: &mut Vec<Node>) -> Option<Reference> {
+        let mut reference = self.reference(pointer, body)?;
+        for (value, span) in &mut reference.subscripts {
+            *value = self.kept(value.clone(), *span, body);
+        }
+        Some(reference)
+    }
+
     /// Whether the elements of `place` can be set to `contents`.
     fn can_hold(&self, place: &Reference, contents: &Contents) -> bool {
         let number = place.target.number(&self.kernel);
         match (contents, &place.target) {
             (_, Target::Cell(_)) => false,
             (Contents::Bytes(byte), _) => match byte.as_constant() {
-                Some(0) => true,
+                Some(byte) if byte & 0xFF == 0 => true,
                 Some(_) => number.is_some_and(|it| it.is_integer() && it != Type::Bool),
                 None => number.is_some_and(|it| it.is_integer() && it.bytes() == 1),
             },
@@ -309,7 +322,7 @@ impl Lowering<'_> {
 /// none but 0.
 fn of_bytes(byte: Typed, ty: Type) -> Typed {
     match byte.as_constant() {
-        Some(0) => Typed::constant(Value::zero(ty)),
+        Some(byte) if byte & 0xFF == 0 => Typed::constant(Value::zero(ty)),
         Some(byte) => {
             let repeated = (byte & 0xFF) * 0x0101_0101_0101_0101;
             Typed::constant(Value::integer(ty, repeated))

@@ -7,7 +7,7 @@
 use super::reference::{Reference, Target};
 use super::value::{self, Typed};
 use super::{Binding, Lowering};
-use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Name};
+use crate::ast::{BinaryOp as Operator, Declarator, Expr, ExprKind, Name, UnaryOp};
 use crate::problem::{
     ExpressionProblem, PointerProblem, Problem, SubscriptProblem, Unsupported,
     UnsupportedDeclaration,
@@ -442,6 +442,21 @@ impl Lowering<'_> {
             to: self.target_name(&right.target),
         };
         self.report(problem, span)
+    }
+
+    /// Whether `condition` asks if a pointer points to anything, which it always does.
+    pub(super) fn is_null_check(&self, condition: &Expr) -> bool {
+        match &condition.kind {
+            ExprKind::Unary(UnaryOp::Not, operand) => self.is_null_check(operand),
+            ExprKind::Binary(Operator::Compare(CompareOp::Eq | CompareOp::Ne), left, right) => {
+                let is_one = |pointer, null| self.rank(pointer) > 0 && is_null(null);
+                is_one(left, right) || is_one(right, left)
+            }
+            ExprKind::Binary(Operator::And | Operator::Or, left, right) => {
+                self.is_null_check(left) && self.is_null_check(right)
+            }
+            _ => self.rank(condition) > 0,
+        }
     }
 
     /// A comparison or difference of two pointers; `None` also when it is neither.

@@ -86,7 +86,9 @@ impl Lowering<'_> {
                 let value = i64::try_from(value.as_integer()?).ok()?;
                 product.constant = product.constant.checked_mul(value)?;
             }
-            ExprKind::Cast(name, operand) if is_wide(name) => self.multiply(product, operand)?,
+            ExprKind::Cast(name, operand) if is_wide(name) && is_whole(operand) => {
+                self.multiply(product, operand)?;
+            }
             ExprKind::Binary(Operator::Arithmetic(BinaryOp::Mul), left, right) => {
                 self.multiply(product, left)?;
                 self.multiply(product, right)?;
@@ -96,8 +98,12 @@ impl Lowering<'_> {
                 let array = self.reference(operand, &mut Vec::new())?;
                 let size = i64::from(array.target.bytes(&self.kernel)?);
                 product.constant = product.constant.checked_mul(size)?;
-                let extents = self.extents(&array).into_iter();
-                product.factors.extend(extents.map(Factor::Extent));
+                for extent in self.extents(&array) {
+                    match extent.as_constant() {
+                        Some(extent) => product.constant = product.constant.checked_mul(extent)?,
+                        None => product.factors.push(Factor::Extent(extent)),
+                    }
+                }
             }
             _ => product.factors.push(Factor::Written(expr)),
         }
@@ -125,6 +131,14 @@ impl Lowering<'_> {
             };
         }
         Some(number)
+    }
+}
+
+/// Whether there is no number with a fraction in a product, which a conversion would cut off.
+fn is_whole(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Constant(value) => value.as_integer().is_some(),
+        _ => expr.kind.operands().into_iter().all(is_whole),
     }
 }
 

@@ -167,6 +167,16 @@ impl Lowering<'_> {
         body: &mut Vec<Node>,
     ) {
         let condition = self.condition(tree, body);
+        if let Some(Computation::Constant(known)) = condition.as_ref().map(|it| &it.expr)
+            && self.is_null_check(tree)
+        {
+            // What is done about memory that is not there need not be in the language.
+            let side = match *known == Value::bool(true) {
+                true => Some(then),
+                false => otherwise,
+            };
+            return body.extend(side.map(|it| self.block(it)).unwrap_or_default());
+        }
         let then = self.block(then);
         let otherwise = otherwise.map(|it| self.block(it)).unwrap_or_default();
         let span = tree.span;

@@ -37,7 +37,10 @@ impl<'t, 'a> Iterator for Items<'t, 'a> {
 /// Whether the braces that follow hold members, constants or initial values, so that the item goes
 /// on behind them.
 fn is_within_declaration(before: &[Spanned<'_>]) -> bool {
-    let is_tag = |token: &Token<'_>| matches!(token, Token::Struct | Token::Enum);
+    let is_tag = |token: &Token<'_>| {
+        let is_union = *token == Token::Reserved("union");
+        is_union || matches!(token, Token::Struct | Token::Enum)
+    };
     match before {
         [.., (Token::Assign, _)] => true,
         [
