@@ -4,7 +4,7 @@
 use super::Scheduler;
 use crate::scalars::set_in;
 use crate::{Parallelize, Rematerialize, Step, TileIndirection};
-use strew_affine::visit::writes_elements;
+use strew_affine::visit::{for_each_local_read, scalars_set_in, walk, writes_elements};
 use strew_affine::{AffineFor, IterId, LocalId, Node};
 
 /// What a tile computes anew is nothing beside so many iterations.
@@ -22,7 +22,7 @@ impl Scheduler<'_> {
         for (target, local) in found {
             self.attempt(|attempt| {
                 let name = attempt.kernel().locals[local].name.clone();
-                attempt.step(Rematerialize::new(name, attempt.path(target), TILE))?;
+                attempt.first_of([Rematerialize::new(name, attempt.path(target), TILE)])?;
                 let tiles = attempt.path(*attempt.made().first()?);
                 attempt.first_of([
                     Step::from(TileIndirection::new(tiles.clone())),
@@ -33,12 +33,20 @@ impl Scheduler<'_> {
     }
 }
 
-/// The only scalar from outside that `target` sets, if it writes anything besides.
+/// The only scalar from outside that `target` sets, if it reads that before, and writes anything
+/// besides.
 fn handing_on(target: &AffineFor) -> Option<(IterId, LocalId)> {
     let set = set_in(target);
     let (local, _) = set.first()?;
     let is_one = set.iter().all(|(it, _)| it == local);
-    (is_one && writes_elements(&target.body)).then_some((target.iter, *local))
+    let sets = |node: &Node| scalars_set_in(std::slice::from_ref(node)).contains(local);
+    let before = target.body.iter().take_while(|it| !sets(it)).count();
+    let mut is_read = false;
+    walk(target.body.get(..=before)?, &mut |node, _| {
+        for_each_local_read(node, &mut |it| is_read |= it == *local);
+    });
+    let is_meant = is_one && is_read && writes_elements(&target.body);
+    is_meant.then_some((target.iter, *local))
 }
 
 #[cfg(test)]
