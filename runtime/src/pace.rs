@@ -36,8 +36,8 @@ const RUNS_OF_A_TRIAL: u32 = 2;
 const RUNS_BETWEEN_MEASURES: u32 = 16;
 
 // Trials are among them.
-const _: () = assert!(RUNS_BETWEEN_TRIALS % RUNS_BETWEEN_MEASURES == 0);
-const _: () = assert!(RUNS_BETWEEN_TRIALS_CLEAR % RUNS_BETWEEN_MEASURES == 0);
+const _: () = assert!(RUNS_BETWEEN_TRIALS.is_multiple_of(RUNS_BETWEEN_MEASURES));
+const _: () = assert!(RUNS_BETWEEN_TRIALS_CLEAR.is_multiple_of(RUNS_BETWEEN_MEASURES));
 
 /// A run counts for so many times as slow as the others at most, however long it was disturbed.
 const MOST_SLOWER: u32 = 4;

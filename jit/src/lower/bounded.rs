@@ -73,7 +73,7 @@ fn steps(body: &[Node], variable: LocalId, going_on: Option<LocalId>) -> bool {
 fn is_set_once(body: &[Node], variable: LocalId) -> bool {
     let mut times = 0;
     walk(body, &mut |node, _| {
-        let places = node.places().into_iter();
+        let places = node.places().iter();
         times += places.filter(|it| **it == Place::Local(variable)).count();
     });
     times == 1
