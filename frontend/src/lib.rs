@@ -50,7 +50,7 @@ pub use token::TypeWord;
 
 use calls::Functions;
 use diagnostic::Diagnostics;
-use needed::Purpose;
+use needed::Reading;
 use strew_affine::{AffineExpr, Combiner, IterId, Kernel, Span, Type};
 
 /// A kernel and what the source says about its loops.
@@ -148,8 +148,8 @@ impl Request<'_> {
 
 fn compile_as(request: &Request<'_>, source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
-    let purpose = request.kernel.map_or(Purpose::Kernels, Purpose::Kernel);
-    let mut file = parse::parse(source, purpose, &mut diagnostics);
+    let reading = request.kernel.map_or(Reading::Kernels, Reading::Kernel);
+    let mut file = parse::parse(source, reading, &mut diagnostics);
     let globals = resolve::globals(&mut file, &mut diagnostics);
     let symbols = file.functions.iter_mut();
     let symbols: Vec<_> = symbols
@@ -187,6 +187,6 @@ fn compile_as(request: &Request<'_>, source: &str) -> (Vec<Lowered>, Vec<Diagnos
 /// The syntax tree of a source file, as far as it could be parsed. It prints as an indented list.
 pub fn parse(source: &str) -> (ast::File, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
-    let file = parse::parse(source, Purpose::Reading, &mut diagnostics);
+    let file = parse::parse(source, Reading::All, &mut diagnostics);
     (file, diagnostics.into_sorted())
 }

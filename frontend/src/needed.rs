@@ -11,9 +11,9 @@ use std::collections::{HashMap, HashSet};
 
 /// For the sake of which functions a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose<'n> {
+pub(crate) enum Reading<'n> {
     /// All of them.
-    Reading,
+    All,
     /// All that may be kernels: `main`, where a program begins, is none beside others.
     Kernels,
     /// This one; all that may be kernels where there is no function of that name.
@@ -21,22 +21,22 @@ pub(crate) enum Purpose<'n> {
 }
 
 /// The tokens of the items that are needed, in their order.
-pub(crate) fn needed<'a>(tokens: Vec<Spanned<'a>>, purpose: Purpose<'_>) -> Vec<Spanned<'a>> {
+pub(crate) fn needed<'a>(tokens: Vec<Spanned<'a>>, reading: Reading<'_>) -> Vec<Spanned<'a>> {
     let items: Vec<_> = Items(&tokens).collect();
     let is_function = |name: &str| items.iter().any(|it| function(it) == Some(name));
-    let purpose = match purpose {
-        Purpose::Kernel(name) if !is_function(name) => Purpose::Kernels,
+    let reading = match reading {
+        Reading::Kernel(name) if !is_function(name) => Reading::Kernels,
         other => other,
     };
-    let is_asked_for = |item: &[Spanned<'_>]| match purpose {
-        Purpose::Reading => true,
-        Purpose::Kernels => function(item).is_some_and(|it| it != MAIN),
-        Purpose::Kernel(name) => function(item) == Some(name),
+    let is_asked_for = |item: &[Spanned<'_>]| match reading {
+        Reading::All => true,
+        Reading::Kernels => function(item).is_some_and(|it| it != MAIN),
+        Reading::Kernel(name) => function(item) == Some(name),
     };
-    let is_whole = match purpose {
-        Purpose::Reading => true,
-        Purpose::Kernels => !is_function(MAIN),
-        Purpose::Kernel(_) => false,
+    let is_whole = match reading {
+        Reading::All => true,
+        Reading::Kernels => !is_function(MAIN),
+        Reading::Kernel(_) => false,
     };
     if is_whole || !items.iter().any(|it| is_asked_for(it)) {
         return tokens;
@@ -226,35 +226,35 @@ mod tests {
         void x(FILE *to) { fprintf(to, \"x\"); }
         int main(void) { return 0; }";
 
-    fn kept(purpose: Purpose<'_>) -> Vec<String> {
+    fn kept(reading: Reading<'_>) -> Vec<String> {
         let spliced = Spliced::new(PROGRAM);
         let tokens = preprocess(&spliced, &mut Diagnostics::default());
-        let kept = needed(tokens, purpose);
+        let kept = needed(tokens, reading);
         let items = Items(&kept).map(|it| names(it).join(" "));
         items.collect()
     }
 
     #[test]
     fn a_kernel_needs_what_it_mentions_and_what_that_does() {
-        let found = kept(Purpose::Kernel("hist"));
+        let found = kept(Reading::Kernel("hist"));
         assert_eq!(
             found,
             ["Point", "LOW HIGH", "real", "weight", "scale", "hist"]
         );
-        let found = kept(Purpose::Kernel("read"));
+        let found = kept(Reading::Kernel("read"));
         assert_eq!(found, ["log", "real", "buffer", "read"]);
     }
 
     #[test]
     fn where_a_program_begins_is_no_kernel() {
-        let found = kept(Purpose::Kernels);
+        let found = kept(Reading::Kernels);
         assert_eq!(found.len(), 11);
         assert!(!found.contains(&"main".to_owned()));
-        assert_eq!(kept(Purpose::Reading).len(), 15);
+        assert_eq!(kept(Reading::All).len(), 15);
     }
 
     #[test]
     fn who_asks_for_what_is_not_there_gets_all_kernels() {
-        assert_eq!(kept(Purpose::Kernel("histogram")).len(), 11);
+        assert_eq!(kept(Reading::Kernel("histogram")).len(), 11);
     }
 }

@@ -14,7 +14,7 @@ use crate::ast::{
 use crate::brackets;
 use crate::diagnostic::Diagnostics;
 use crate::extensions;
-use crate::needed::{Purpose, needed};
+use crate::needed::{Reading, needed};
 use crate::preprocess::{self, Spanned};
 use crate::problem::{ControlFlowProblem, Problem, ReductionProblem, SyntaxProblem};
 use crate::splice::Spliced;
@@ -67,8 +67,8 @@ pub(crate) struct Signature {
     pub(crate) start: usize,
 }
 
-/// The syntax tree of what `purpose` needs of `source`.
-pub(crate) fn parse(source: &str, purpose: Purpose<'_>, diagnostics: &mut Diagnostics) -> File {
+/// The syntax tree of what `reading` needs of `source`.
+pub(crate) fn parse(source: &str, reading: Reading<'_>, diagnostics: &mut Diagnostics) -> File {
     let spliced = Spliced::new(source);
     let tokens = preprocess::preprocess(&spliced, diagnostics);
     let mut file = File::default();
@@ -76,7 +76,7 @@ pub(crate) fn parse(source: &str, purpose: Purpose<'_>, diagnostics: &mut Diagno
         return file;
     }
     let tokens = brackets::mend(source, tokens, diagnostics);
-    let tokens = needed(tokens, purpose);
+    let tokens = needed(tokens, reading);
     let tokens = without_misplaced(tokens, diagnostics);
     let (mut tokens, lost) = extensions::take_out(&tokens, diagnostics);
     file.lost = lost;

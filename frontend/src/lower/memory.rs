@@ -39,6 +39,7 @@ impl Memory {
 }
 
 /// What elements are set to.
+#[derive(Clone)]
 enum Contents {
     /// So many equal bytes.
     Bytes(Typed),
@@ -52,10 +53,11 @@ enum Direction {
     Downwards,
 }
 
-/// Elements that are set, so many of them in each dimension.
-struct Setting<'s> {
-    contents: &'s Contents,
-    counts: &'s [Typed],
+/// What is set to what.
+#[derive(Clone)]
+struct Setting {
+    place: Reference,
+    contents: Contents,
     direction: Direction,
     span: Span,
 }
@@ -76,40 +78,41 @@ impl Lowering<'_> {
         span: Span,
         body: &mut Vec<Node>,
     ) -> Option<()> {
-        let done = match (memory, arguments) {
+        match (memory, arguments) {
             (Memory::Release, [pointer]) if self.rank(pointer) > 0 => {
                 let reference = self.reference(pointer, body)?;
                 let array = reference.target.first();
-                array.filter(|it| self.homes.contains_key(it)).map(|_| ())
+                if array.is_some_and(|it| self.homes.contains_key(&it)) {
+                    return Some(());
+                }
             }
             (Memory::Fill | Memory::Copy | Memory::Move, [to, from, bytes])
-                if self.rank(to) > 0 =>
+                if self.rank(to) > 0
+                    && (memory == Memory::Fill || self.rank(to) == self.rank(from)) =>
             {
-                self.set_memory(memory, [to, from, bytes], span, body)?
+                let setting = self.setting(memory, [to, from], span, body)?;
+                if self.can_hold(&setting)
+                    && let Some(counts) = self.counts(&setting.place, bytes, body)
+                {
+                    return self.set_memory(memory, setting, &counts, body);
+                }
             }
-            _ => None,
-        };
-        match done {
-            Some(()) => Some(()),
-            None => self.refuse_library(function, arguments),
+            _ => {}
         }
+        self.refuse_library(function, arguments)
     }
 
-    /// `None` inside where it cannot be done, and nothing after an error.
-    fn set_memory(
+    /// What is to be set to what, as it is before anything is: that may be what an argument was
+    /// computed from.
+    fn setting(
         &mut self,
         memory: Memory,
-        [to, from, bytes]: [&Expr; 3],
+        [to, from]: [&Expr; 2],
         span: Span,
         body: &mut Vec<Node>,
-    ) -> Option<Option<()>> {
-        let is_filled = memory == Memory::Fill;
-        if !is_filled && self.rank(to) != self.rank(from) {
-            return Some(None);
-        }
-        // What is written may be what an argument was computed from.
+    ) -> Option<Setting> {
         let place = self.kept_reference(to, body)?;
-        let contents = match is_filled {
+        let contents = match memory == Memory::Fill {
             true => {
                 let byte = self.expression(from, body)?;
                 Contents::Bytes(self.kept(byte, from.span, body))
@@ -120,43 +123,48 @@ impl Lowering<'_> {
             let name = self.target_name(&place.target);
             return self.report(ExpressionProblem::AssignToConst { name }, to.span);
         }
-        if !self.can_hold(&place, &contents) {
-            return Some(None);
-        }
-        let Some(counts) = self.counts(&place, bytes, body) else {
-            return Some(None);
-        };
-        let setting = |direction| Setting {
-            contents: &contents,
-            counts: &counts,
-            direction,
+        Some(Setting {
+            place,
+            contents,
+            direction: Direction::Upwards,
             span,
+        })
+    }
+
+    /// Sets so many elements in each dimension; those that may overlap with what is copied in the
+    /// direction in which none is read behind its own copy.
+    fn set_memory(
+        &mut self,
+        memory: Memory,
+        setting: Setting,
+        counts: &[Typed],
+        body: &mut Vec<Node>,
+    ) -> Option<()> {
+        let downwards = Setting {
+            direction: Direction::Downwards,
+            ..setting.clone()
         };
-        let distance = self.distance(memory, &place, &contents, span);
-        match distance.as_ref().map(Typed::as_constant) {
-            None => self.set_elements(&setting(Direction::Upwards), place, body)?,
-            Some(Some(distance)) => {
-                let direction = match distance > 0 {
-                    true => Direction::Downwards,
-                    false => Direction::Upwards,
-                };
-                self.set_elements(&setting(direction), place, body)?;
-            }
-            Some(None) => {
-                let directions = [Direction::Upwards, Direction::Downwards];
-                let [up, down] = directions.map(|it| {
+        let Some(distance) = self.distance(memory, &setting) else {
+            return self.set_rows(setting, counts, body);
+        };
+        match distance.as_constant() {
+            Some(1..) => self.set_rows(downwards, counts, body),
+            Some(_) => self.set_rows(setting, counts, body),
+            None => {
+                let span = setting.span;
+                let [up, down] = [setting, downwards].map(|setting| {
                     let mut done = None;
-                    let block = self.nested(span, |lowering, block| {
-                        done = lowering.set_elements(&setting(it), place.clone(), block);
+                    let block = self.nested(span, |it, block| {
+                        done = it.set_rows(setting, counts, block);
                     });
                     done.map(|()| block)
                 });
                 let zero = Typed::constant(Value::i64(0));
-                let is_below = value::compare(CompareOp::Le, distance?, zero);
+                let is_below = value::compare(CompareOp::Le, distance, zero);
                 body.push(self.when((is_below, span), up?, down?));
+                Some(())
             }
         }
-        Some(Some(()))
     }
 
     /// What a pointer points to now, whatever happens later.
@@ -168,10 +176,11 @@ impl Lowering<'_> {
         Some(reference)
     }
 
-    /// Whether the elements of `place` can be set to `contents`.
-    fn can_hold(&self, place: &Reference, contents: &Contents) -> bool {
+    /// Whether elements can be set to that.
+    fn can_hold(&self, setting: &Setting) -> bool {
+        let place = &setting.place;
         let number = place.target.number(&self.kernel);
-        match (contents, &place.target) {
+        match (&setting.contents, &place.target) {
             (_, Target::Cell(_)) => false,
             (Contents::Bytes(byte), _) => match byte.as_constant() {
                 Some(byte) if byte & 0xFF == 0 => true,
@@ -187,19 +196,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// How far `place` is behind what is copied there, where both may overlap.
-    fn distance(
-        &self,
-        memory: Memory,
-        place: &Reference,
-        contents: &Contents,
-        span: Span,
-    ) -> Option<Typed> {
-        let Contents::Elements(from) = contents else {
+    /// How far what is set lies behind what is copied there, where both may overlap.
+    fn distance(&self, memory: Memory, setting: &Setting) -> Option<Typed> {
+        let Contents::Elements(from) = &setting.contents else {
             return None;
         };
-        let may_overlap = memory == Memory::Move && place.target.is(&from.target);
-        let [(_, to), (_, from)] = [place, from].map(|it| it.split(span));
+        let may_overlap = memory == Memory::Move && setting.place.target.is(&from.target);
+        let span = setting.span;
+        let [(_, to), (_, from)] = [&setting.place, from].map(|it| it.split(span));
         let ranges = &self.ranges;
         may_overlap.then(|| value::arithmetic(BinaryOp::Sub, to, from, span, ranges))
     }
@@ -224,30 +228,11 @@ impl Lowering<'_> {
         Some(std::iter::once(first).chain(inner).collect())
     }
 
-    /// Sets the elements of `place`, in loops over the dimensions that it leaves open.
-    fn set_elements(
-        &mut self,
-        setting: &Setting<'_>,
-        place: Reference,
-        body: &mut Vec<Node>,
-    ) -> Option<()> {
-        let contents = match setting.contents {
-            Contents::Bytes(_) => None,
-            Contents::Elements(from) => Some(from.clone()),
-        };
-        self.set_rows(setting, (place, contents), setting.counts, body)
-    }
-
-    fn set_rows(
-        &mut self,
-        setting: &Setting<'_>,
-        (place, from): (Reference, Option<Reference>),
-        counts: &[Typed],
-        body: &mut Vec<Node>,
-    ) -> Option<()> {
+    /// Sets elements, in loops over the dimensions that are left open.
+    fn set_rows(&mut self, setting: Setting, counts: &[Typed], body: &mut Vec<Node>) -> Option<()> {
         let span = setting.span;
         let Some((count, inner)) = counts.split_first() else {
-            return self.set_element(setting, (place, from), body);
+            return self.set_element(setting, body);
         };
         let constant = |value| Typed::constant(Value::i64(value));
         let variable = self.variable_of("i", constant(0), span, body);
@@ -261,15 +246,18 @@ impl Lowering<'_> {
             }
         };
         let next = value::arithmetic(BinaryOp::Add, turn.clone(), constant(1), span, ranges);
-        let place = self.indexed(place, index.clone(), span, span)?;
-        let from = match from {
-            Some(from) => Some(self.indexed(from, index, span, span)?),
-            None => None,
+        let row = Setting {
+            place: self.indexed(setting.place, index.clone(), span, span)?,
+            contents: match setting.contents {
+                Contents::Elements(from) => {
+                    Contents::Elements(self.indexed(from, index, span, span)?)
+                }
+                bytes @ Contents::Bytes(_) => bytes,
+            },
+            ..setting
         };
         let mut done = None;
-        let mut block = self.nested(span, |it, block| {
-            done = it.set_rows(setting, (place, from), inner, block);
-        });
+        let mut block = self.nested(span, |it, block| done = it.set_rows(row, inner, block));
         block.push(self.set(variable, next.expr, span));
         body.push(Node::ScfWhile {
             condition: value::compare(CompareOp::Lt, turn, count.clone()).expr,
@@ -280,24 +268,18 @@ impl Lowering<'_> {
     }
 
     /// Sets each of the numbers that an element is.
-    fn set_element(
-        &mut self,
-        setting: &Setting<'_>,
-        (place, from): (Reference, Option<Reference>),
-        body: &mut Vec<Node>,
-    ) -> Option<()> {
+    fn set_element(&mut self, setting: Setting, body: &mut Vec<Node>) -> Option<()> {
         let span = setting.span;
-        let places = self.places(&place, span)?;
-        let values = match (setting.contents, from) {
-            (_, Some(from)) => {
+        let places = self.places(&setting.place, span)?;
+        let values: Vec<Typed> = match setting.contents {
+            Contents::Elements(from) => {
                 let numbers = self.places(&from, span)?.into_iter();
                 numbers.map(|it| self.loaded(it)).collect()
             }
-            (Contents::Bytes(byte), None) => {
+            Contents::Bytes(byte) => {
                 let types = places.iter().map(|it| self.kernel.arrays[it.array].element);
                 types.map(|ty| of_bytes(byte.clone(), ty)).collect()
             }
-            (Contents::Elements(_), None) => Vec::new(),
         };
         for (place, value) in places.into_iter().zip(values) {
             body.push(Node::Assign {

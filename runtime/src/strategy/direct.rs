@@ -160,7 +160,7 @@ fn way(shape: &Shape, pace: &Pace, team: &Team, is_awake: bool) -> Option<Way> {
 }
 
 /// Whether a loop that one thread is to run is known to end so soon that nobody need look at the
-/// clock meanwhile, and none of what that tells is asked for.
+/// clock meanwhile, and no record is to say how long it took.
 fn is_settled(shape: &Shape, pace: &Pace, session: &Session<'_>) -> bool {
     let expected = pace.expected(shape.threads);
     let ends_soon = expected.is_some_and(|it| it < SOON);
