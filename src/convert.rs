@@ -143,14 +143,9 @@ pub fn syntax_tree(source: &Source) -> Result<String, Error> {
 
 impl Source {
     /// The functions of a C source that kernels could be made of if they were asked for by name, as
-    /// [`for_kernel`](Self::for_kernel) does; none where that has been done.
+    /// [`for_kernel`](Self::for_kernel) does.
     pub fn kernels_alone(&self) -> Vec<String> {
-        if self.language() != Language::C || self.kernel().is_some() {
-            return Vec::new();
-        }
-        let (tree, _) = strew_frontend::parse(self.text());
-        let names = tree.functions.into_iter().map(|it| it.name.text);
-        let names = names.filter(|it| it != "main");
+        let names = self.functions().into_iter().filter(|it| it != "main");
         let is_sound = |name: &String| {
             let request = strew_frontend::Request {
                 kernel: Some(name),
@@ -166,16 +161,22 @@ impl Source {
     /// That a C source does not define the function that is wanted of it.
     pub(crate) fn lacks_kernel(&self) -> Option<KernelError> {
         let name = self.kernel().filter(|_| self.language() == Language::C)?;
-        let (tree, _) = strew_frontend::parse(self.text());
-        let mut available = tree.functions.into_iter().map(|it| it.name.text);
-        let is_there = available.any(|it| it == name);
-        let mut all = self.clone();
-        all.kernel = None;
+        let is_there = self.functions().iter().any(|it| it == name);
         (!is_there).then(|| KernelError {
             file: self.name().to_owned(),
             name: Some(name.to_owned()),
-            available: all.kernels_alone(),
+            available: self.kernels_alone(),
         })
+    }
+
+    /// The names of the functions that a C source defines.
+    fn functions(&self) -> Vec<String> {
+        if self.language() != Language::C {
+            return Vec::new();
+        }
+        let (tree, _) = strew_frontend::parse(self.text());
+        let names = tree.functions.into_iter().map(|it| it.name.text);
+        names.collect()
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Source {
     language: Language,
     text: String,
     /// The kernel that is wanted of it, where that is said.
-    pub(crate) kernel: Option<String>,
+    kernel: Option<String>,
     /// The functions of the host that it may combine by.
     reductions: Vec<Combiner>,
     /// The offset of the first byte of every line.

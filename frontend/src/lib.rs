@@ -142,46 +142,42 @@ impl Default for Request<'_> {
 impl Request<'_> {
     /// Does as [`compile`] or, without assumptions, as [`compile_exact`].
     pub fn compile(&self, source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
-        compile_as(self, source)
-    }
-}
-
-fn compile_as(request: &Request<'_>, source: &str) -> (Vec<Lowered>, Vec<Diagnostic>) {
-    let mut diagnostics = Diagnostics::default();
-    let reading = request.kernel.map_or(Reading::Kernels, Reading::Kernel);
-    let mut file = parse::parse(source, reading, &mut diagnostics);
-    let globals = resolve::globals(&mut file, &mut diagnostics);
-    let symbols = file.functions.iter_mut();
-    let symbols: Vec<_> = symbols
-        .map(|it| resolve::resolve(it, &globals, &mut diagnostics))
-        .collect();
-    let declared = resolve::reductions(&mut file.reductions, &globals, &mut diagnostics);
-    let functions = file.functions.iter().zip(&symbols);
-    let called = declared.iter().flatten();
-    let functions = Functions::new(functions, &file.prototypes, called, &mut diagnostics);
-    functions.check_recursion(&mut diagnostics);
-    let reductions = file.reductions.iter().zip(&declared);
-    let mut combiners = lower::reductions(reductions, &functions, &mut diagnostics);
-    combiners.extend(lower::of_host(request.host, &functions, &mut diagnostics));
-    let mut kernels = Vec::new();
-    for kernel in functions.kernels(request.kernel) {
-        if diagnostics.is_full() {
-            break;
+        let mut diagnostics = Diagnostics::default();
+        let reading = self.kernel.map_or(Reading::Kernels, Reading::Kernel);
+        let mut file = parse::parse(source, reading, &mut diagnostics);
+        let globals = resolve::globals(&mut file, &mut diagnostics);
+        let symbols = file.functions.iter_mut();
+        let symbols: Vec<_> = symbols
+            .map(|it| resolve::resolve(it, &globals, &mut diagnostics))
+            .collect();
+        let declared = resolve::reductions(&mut file.reductions, &globals, &mut diagnostics);
+        let functions = file.functions.iter().zip(&symbols);
+        let called = declared.iter().flatten();
+        let functions = Functions::new(functions, &file.prototypes, called, &mut diagnostics);
+        functions.check_recursion(&mut diagnostics);
+        let reductions = file.reductions.iter().zip(&declared);
+        let mut combiners = lower::reductions(reductions, &functions, &mut diagnostics);
+        combiners.extend(lower::of_host(self.host, &functions, &mut diagnostics));
+        let mut kernels = Vec::new();
+        for kernel in functions.kernels(self.kernel) {
+            if diagnostics.is_full() {
+                break;
+            }
+            kernels.push(lower::lower(
+                kernel,
+                &functions,
+                &combiners,
+                self.assumes,
+                &mut diagnostics,
+            ));
         }
-        kernels.push(lower::lower(
-            kernel,
-            &functions,
-            &combiners,
-            request.assumes,
-            &mut diagnostics,
-        ));
+        if diagnostics.has_errors() {
+            kernels.clear();
+        } else if self.kernel.is_none() {
+            lower::report_unused(&file.reductions, &combiners, &kernels, &mut diagnostics);
+        }
+        (kernels, diagnostics.into_sorted())
     }
-    if diagnostics.has_errors() {
-        kernels.clear();
-    } else if request.kernel.is_none() {
-        lower::report_unused(&file.reductions, &combiners, &kernels, &mut diagnostics);
-    }
-    (kernels, diagnostics.into_sorted())
 }
 
 /// The syntax tree of a source file, as far as it could be parsed. It prints as an indented list.

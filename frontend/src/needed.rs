@@ -101,12 +101,12 @@ fn is_about_all(item: &[Spanned<'_>]) -> bool {
 
 /// The names in the item that may be those of others: not those of members, nor of what it declares
 /// itself, its parameters and variables, but where they are called.
-fn mentions<'a>(item: &[Spanned<'a>]) -> impl Iterator<Item = &'a str> {
+fn mentions<'a>(item: &[Spanned<'a>]) -> Vec<&'a str> {
     let own: HashSet<&str> = (0..item.len())
         .filter(|it| is_declared(item, *it))
         .filter_map(|it| identifier(&item[it]))
         .collect();
-    let names = (0..item.len()).filter_map(move |index| {
+    let names = (0..item.len()).filter_map(|index| {
         let name = identifier(&item[index])?;
         let token = |index: usize| item.get(index).map(|(it, _)| *it);
         let before = index.checked_sub(1).and_then(token);
@@ -116,7 +116,7 @@ fn mentions<'a>(item: &[Spanned<'a>]) -> impl Iterator<Item = &'a str> {
         let is_own = own.contains(name) && !is_called && !is_type;
         (!is_member && !is_own).then_some(name)
     });
-    names.collect::<Vec<_>>().into_iter()
+    names.collect()
 }
 
 /// Whether a word for a type stands in front of the name at `index`, with nothing but `*` and

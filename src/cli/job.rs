@@ -23,7 +23,7 @@ pub(crate) fn compile(work: &Work, console: &mut Console) -> Result<(Kernel, Dur
     let plan = load::plan(&work.schedule)?;
     let source = load::chosen(&work.kernel)?;
     let started = Instant::now();
-    let parsed = load::parse(source)?;
+    let parsed = load::parse(source, &work.kernel)?;
     let compiled = load::kernel(&parsed, &work.kernel)?
         .schedule(&plan, &mut ())?
         .compile_for(work.oob.into())?;

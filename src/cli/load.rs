@@ -93,27 +93,28 @@ pub(crate) fn chosen(choice: &KernelChoice) -> Result<Source, Failure> {
     })
 }
 
-/// The kernels of `source`. Where there are none for what stands beside some, these are named.
-pub(crate) fn parse(source: Source) -> Result<Parsed, Failure> {
-    let beside = source.clone();
-    source.parse().map_err(|error| match error {
-        Error::Source(_) => match beside.kernels_alone().as_slice() {
-            [] => error.into(),
-            names => {
-                let note = format!(
-                    "alone, {} could be compiled: choose with --kernel",
-                    names.join(", ")
-                );
-                Failure::Noted(Box::new(error), vec![note])
-            }
-        },
-        other => other.into(),
+/// The kernels of `choice`'s source. Where there are none for what stands beside some, these are
+/// named, unless one was.
+pub(crate) fn parse(source: Source, choice: &KernelChoice) -> Result<Parsed, Failure> {
+    source.parse().map_err(|error| {
+        let alone = match &error {
+            Error::Source(it) if choice.name.is_none() => it.source().kernels_alone(),
+            _ => Vec::new(),
+        };
+        if alone.is_empty() {
+            return error.into();
+        }
+        let note = format!(
+            "alone, {} could be compiled: choose with --kernel",
+            alone.join(", ")
+        );
+        Failure::Noted(Box::new(error), vec![note])
     })
 }
 
 /// The kernels that `choice` may mean, the warnings about their source shown.
 pub(crate) fn parsed(choice: &KernelChoice, console: &mut Console) -> Result<Parsed, Failure> {
-    let parsed = parse(chosen(choice)?)?;
+    let parsed = parse(chosen(choice)?, choice)?;
     warn(&parsed, console);
     Ok(parsed)
 }

@@ -5,7 +5,7 @@ use crate::assume::assume;
 use crate::copy::Copying;
 use crate::in_range::conditions_in_range;
 use crate::reason::checked_number;
-use crate::scalars::{carried, set_in, span_of};
+use crate::scalars::{carried, declared_in, set_in, span_of};
 use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
@@ -21,7 +21,7 @@ use strew_affine::visit::{
     for_each_local_read, has_forall, scalars_set_in, walk,
 };
 use strew_affine::{
-    AffineExpr, AffineFor, Block, Bound, Condition, Expr, Kernel, LocalId, Node, Place,
+    AffineExpr, AffineFor, Block, Bound, Condition, Expr, Kernel, LocalId, Node, Overflow, Place,
 };
 
 /// Cuts the iterations of a loop into tiles, each of which begins by computing anew what the
@@ -120,38 +120,9 @@ fn plan(kernel: &Kernel, request: &Rematerialize) -> Result<Replacing, Reason> {
     let left = Left::by(target, local).filter(|_| others == 0 && target.step == 1);
     let left = left.ok_or_else(refused)?;
     let mut prepared = kernel.clone();
-    let mut needed = Some(Vec::new());
-    walk(&left.nodes, &mut |node, inside| {
-        let loops = [around.as_slice(), &[Loop::Affine(target)], inside].concat();
-        for_each_load_of(node, &mut |access| {
-            let conditions = conditions_in_range(kernel, &loops, access);
-            let both = needed.take().zip(conditions);
-            needed = both.map(|(all, it)| [all, it].concat());
-        });
-    });
+    let needed = left.conditions(kernel, target, &around);
     assume(&mut prepared, needed.ok_or_else(refused)?)?;
-    let names = TileNames::make(&mut prepared, target);
-    let whole = (target.lower.clone(), target.upper.clone());
-    let mut tiles = tiles(target, &names, tile, whole)?;
-    let mut own = Copying::default();
-    let of_tile = own.new_local(&mut prepared, local, "t");
-    let before = Copying::shift(target.iter, names.tile, -1).anew(&mut prepared, &left.nodes, 1);
-    tiles.body = [
-        Node::Declare {
-            local: of_tile,
-            value: Expr::Local(local),
-        },
-        Node::AffineIf {
-            conditions: vec![Condition::at_most(lower.offset(1)?, names.tile)],
-            then: own.block(&before.block(&left.nodes)?)?.into(),
-            otherwise: Block::default(),
-        },
-        Node::AffineFor(AffineFor {
-            body: own.block(&target.body)?.into(),
-            ..points(target, &names, tile, None)?
-        }),
-    ]
-    .into();
+    let tiles = tiled(&mut prepared, (target, lower), &left, (local, tile))?;
     let mut replacement = vec![Node::AffineFor(tiles)];
     if is_read_outside(kernel, target, local) {
         replacement.push(Node::AffineFor(last(
@@ -168,6 +139,39 @@ fn plan(kernel: &Kernel, request: &Rematerialize) -> Result<Replacing, Reason> {
     })
 }
 
+/// The loop over tiles of `tile` iterations of `target`, which begins at `lower`, each with a
+/// scalar of its own in the place of `local`.
+fn tiled(
+    kernel: &mut Kernel,
+    (target, lower): (&AffineFor, &AffineExpr),
+    left: &Left,
+    (local, tile): (LocalId, i64),
+) -> Result<AffineFor, Overflow> {
+    let names = TileNames::make(kernel, target);
+    let whole = (target.lower.clone(), target.upper.clone());
+    let mut tiles = tiles(target, &names, tile, whole)?;
+    let mut own = Copying::default();
+    let of_tile = own.new_local(kernel, local, "t");
+    let before = Copying::shift(target.iter, names.tile, -1).anew(kernel, &left.nodes, 1);
+    tiles.body = [
+        Node::Declare {
+            local: of_tile,
+            value: Expr::Local(local),
+        },
+        Node::AffineIf {
+            conditions: vec![Condition::at_most(lower.offset(1)?, names.tile)],
+            then: own.block(&before.block(&left.nodes)?)?.into(),
+            otherwise: Block::default(),
+        },
+        Node::AffineFor(AffineFor {
+            body: own.block(&target.body)?.into(),
+            ..points(target, &names, tile, None)?
+        }),
+    ]
+    .into();
+    Ok(tiles)
+}
+
 /// What leaves a scalar as an iteration does.
 struct Left {
     /// Statements of the iteration, of which the last one sets it.
@@ -175,6 +179,24 @@ struct Left {
 }
 
 impl Left {
+    /// What keeps all that it reads in range, wherever the loop runs at all.
+    fn conditions(
+        &self,
+        kernel: &Kernel,
+        target: &AffineFor,
+        around: &[Loop<'_>],
+    ) -> Option<Vec<Condition>> {
+        let mut all = Some(Vec::new());
+        walk(&self.nodes, &mut |node, inside| {
+            let loops = [around, &[Loop::Affine(target)], inside].concat();
+            for_each_load_of(node, &mut |access| {
+                let both = all.take().zip(conditions_in_range(kernel, &loops, access));
+                all = both.map(|(all, it)| [all, it].concat());
+            });
+        });
+        all
+    }
+
     /// `None` where the last iterations before may have something to do with it, too.
     fn by(target: &AffineFor, local: LocalId) -> Option<Self> {
         let sets = |node: &Node| match node {
@@ -223,16 +245,6 @@ fn results(node: &Node) -> Vec<LocalId> {
         Node::Declare { local, .. } => vec![*local],
         _ => scalars_set_in(std::slice::from_ref(node)),
     }
-}
-
-fn declared_in(nodes: &[Node]) -> Vec<LocalId> {
-    let mut declared = Vec::new();
-    walk(nodes, &mut |node, _| {
-        if let Node::Declare { local, .. } = node {
-            declared.push(*local);
-        }
-    });
-    declared
 }
 
 /// Whether anything but the body of `target` reads `local`.

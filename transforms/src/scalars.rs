@@ -7,12 +7,9 @@ use strew_affine::{AffineFor, Kernel, LocalId, Node, Place, Span};
 
 /// The scalars that live outside of the loop, each with a statement in the loop that sets it.
 pub(crate) fn set_in(target: &AffineFor) -> Vec<(LocalId, &Node)> {
-    let mut declared = Vec::new();
+    let declared = declared_in(&target.body);
     let mut set = Vec::new();
     visit::walk(&target.body, &mut |node, _| {
-        if let Node::Declare { local, .. } = node {
-            declared.push(*local);
-        }
         set.extend(node.places().iter().filter_map(|place| match place {
             Place::Local(local) => Some((*local, node)),
             Place::Element(_) => None,
@@ -20,6 +17,17 @@ pub(crate) fn set_in(target: &AffineFor) -> Vec<(LocalId, &Node)> {
     });
     set.retain(|(local, _)| !declared.contains(local));
     set
+}
+
+/// The scalars that `nodes` declare, in all their blocks.
+pub(crate) fn declared_in(nodes: &[Node]) -> Vec<LocalId> {
+    let mut declared = Vec::new();
+    visit::walk(nodes, &mut |node, _| {
+        if let Node::Declare { local, .. } = node {
+            declared.push(*local);
+        }
+    });
+    declared
 }
 
 /// That the loop sets no scalar that lives outside of it.

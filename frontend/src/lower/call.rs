@@ -197,11 +197,7 @@ impl<'a> Lowering<'a> {
                 .report_with(problem, argument.span, vec![label]);
             return None;
         }
-        let mut reference = self.reference(argument, body)?;
-        for (value, span) in &mut reference.subscripts {
-            *value = self.kept(value.clone(), *span, body);
-        }
-        Some(Argument::Reference(reference))
+        self.kept_reference(argument, body).map(Argument::Reference)
     }
 
     /// The body of the callee, and its value.

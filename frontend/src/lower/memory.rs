@@ -167,15 +167,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// What a pointer points to now, whatever happens later.
-    fn kept_reference(&mut self, pointer: &Expr, body: &mut Vec<Node>) -> Option<Reference> {
-        let mut reference = self.reference(pointer, body)?;
-        for (value, span) in &mut reference.subscripts {
-            *value = self.kept(value.clone(), *span, body);
-        }
-        Some(reference)
-    }
-
     /// Whether elements can be set to that.
     fn can_hold(&self, setting: &Setting) -> bool {
         let place = &setting.place;

@@ -198,6 +198,19 @@ impl Lowering<'_> {
         }
     }
 
+    /// What a pointer points to now, whatever happens later.
+    pub(super) fn kept_reference(
+        &mut self,
+        pointer: &Expr,
+        body: &mut Vec<Node>,
+    ) -> Option<Reference> {
+        let mut reference = self.reference(pointer, body)?;
+        for (value, span) in &mut reference.subscripts {
+            *value = self.kept(value.clone(), *span, body);
+        }
+        Some(reference)
+    }
+
     /// `(type *)operand`, which may say what is so anyway.
     fn cast_reference(
         &mut self,
