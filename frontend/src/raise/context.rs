@@ -258,9 +258,15 @@ impl Context {
         Some(requirements)
     }
 
-    /// The requirements for `slack >= 0`.
+    /// The requirements for `slack >= 0`: those alternatives of bounds that leave room for sizes,
+    /// and of these the fewest. The ends of the type of an iterator use all the slack up, so that
+    /// what follows from them is a single condition, but one that only empty arrays meet.
     fn lower_bounds(&self, slack: &AffineExpr, budget: &mut u32) -> Option<Vec<Requirement>> {
-        let mut best: Option<Vec<Requirement>> = None;
+        let cost = |unproved: &[AffineExpr]| {
+            let is_tight = |it: &&AffineExpr| it.constant() < slack.constant() / 2;
+            (unproved.iter().filter(is_tight).count(), unproved.len())
+        };
+        let mut best: Option<Vec<AffineExpr>> = None;
         for bounds in self.bounds(slack, Side::Least, budget) {
             let unproved: Vec<_> = bounds
                 .into_iter()
@@ -273,11 +279,11 @@ impl Context {
             let possible = unproved
                 .iter()
                 .all(|it| wide_range(&self.ranges, it).is_none_or(|range| range.high >= 0));
-            if possible && best.as_ref().is_none_or(|it| it.len() > unproved.len()) {
-                best = Some(unproved.into_iter().map(Requirement).collect());
+            if possible && best.as_ref().is_none_or(|it| cost(it) > cost(&unproved)) {
+                best = Some(unproved);
             }
         }
-        best
+        Some(best?.into_iter().map(Requirement).collect())
     }
 
     /// The values of `expr` here, as mathematical integers of any size.
