@@ -1,7 +1,9 @@
 //! Random kernels under random schedules: what is accepted means the same, and every witness can be
 //! replayed.
 
-use crate::test_support::{assert_same_meaning, assert_same_results, kernel, replay};
+use crate::test_support::{
+    assert_same_meaning, assert_same_results, assert_same_where_assumed, kernel, replay,
+};
 use crate::{CountAhead, Parallelize, Schedule, Step, Verdict};
 use proptest::prelude::*;
 use strew_affine::dependence::{Analyzed, Parallelism};
@@ -234,7 +236,9 @@ proptest! {
             let schedule: Schedule = step.parse().expect("a step");
             match schedule.apply(&current, &mut ()) {
                 Ok(after) => {
-                    if REORDERINGS.contains(&step) {
+                    if after.assumptions != current.assumptions {
+                        assert_same_where_assumed(&current, &after);
+                    } else if REORDERINGS.contains(&step) {
                         assert_same_results(&current, &after);
                     } else {
                         assert_same_meaning(&current, &after);
