@@ -2,7 +2,8 @@
 //!
 //! `y[j] += v[k] * x[col[k], j]`, or `x[col[k] * d + j]`, waits for each row of `x`: processors
 //! foresee no keys. A turn asks for the row that the key [`TURNS`] behind its own says, also where
-//! that is no turn of this loop, since rows of sparse matrices go on where others end.
+//! that is no turn of this loop, since rows of sparse matrices go on where others end. So it does
+//! for rows that are updated, `g[word[k] * d + j] += x[i, j]`.
 
 use super::ahead::{changed_inside, is_iter};
 use super::function::FunctionLowering;
@@ -28,29 +29,34 @@ struct Picked<'k> {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Asks for the rows that the turn [`TURNS`] after the one of `iter` picks.
-    pub(super) fn prefetch_picked(&mut self, counted: &Counted<'k>, iter: Value) {
+    /// Asks for the rows that the turn [`TURNS`] after the one of `iter` picks, also for such as
+    /// it updates where these are `wanted`.
+    pub(super) fn prefetch_picked(&mut self, counted: &Counted<'k>, iter: Value, wanted: bool) {
         // Elsewhere an element that nobody reads could leave 64 bits.
         if self.program.checks == Checks::Computed {
-            for picked in self.picked_rows(counted) {
+            for picked in self.picked_rows(counted, wanted) {
                 self.ask_for_picked(&picked, counted, iter);
             }
         }
     }
 
-    fn picked_rows(&self, counted: &Counted<'k>) -> Vec<Picked<'k>> {
+    fn picked_rows(&self, counted: &Counted<'k>, updated: bool) -> Vec<Picked<'k>> {
         let mut all: Vec<Picked<'k>> = Vec::new();
         for inner in inner_loops(counted) {
             let inside = changed_inside(inner.iter, &inner.body);
+            let mut take = |access: &Access| {
+                let is_new = |it: &Picked<'k>| {
+                    let mut known = all.iter();
+                    known.all(|other| !other.element.is_same(&it.element))
+                };
+                let picked = self.picked_row(access, inner, (&inside, counted));
+                all.extend(picked.filter(is_new));
+            };
             for expr in inner.body.iter().flat_map(Node::expressions) {
-                for_each_load(expr, &mut |access| {
-                    let is_new = |it: &Picked<'k>| {
-                        let mut known = all.iter();
-                        known.all(|other| !other.element.is_same(&it.element))
-                    };
-                    let picked = self.picked_row(access, inner, (&inside, counted));
-                    all.extend(picked.filter(is_new));
-                });
+                for_each_load(expr, &mut take);
+            }
+            if updated {
+                self.updated_in_memory(inner).into_iter().for_each(take);
             }
         }
         all

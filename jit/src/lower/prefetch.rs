@@ -54,12 +54,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if !may || self.rows.owner.is_some() {
             return;
         }
-        self.prefetch_picked(counted, iter);
+        let updated = match counted.around {
+            Loop::Affine(_) => self.later_rows(counted),
+            _ => Vec::new(),
+        };
+        self.prefetch_picked(counted, iter, updated.is_empty());
         self.prefetch_heads(counted, iter);
-        if !matches!(counted.around, Loop::Affine(_)) {
-            return;
-        }
-        let updated = self.later_rows(counted);
         if updated.is_empty() {
             return;
         }
@@ -81,14 +81,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn later_rows(&self, counted: &Counted<'k>) -> Vec<Access> {
         let rows = inner_loops(counted).filter_map(|inner| {
             let inside = changed_inside(inner.iter, &inner.body);
-            let mut updated = inner.body.iter().flat_map(Node::written_elements);
-            updated.find_map(|access| {
-                let in_memory = self.goes_to_memory(&[Place::Element(access.clone())]);
-                row_along(access, &inside).filter(|_| in_memory)
-            })
+            let updated = self.updated_in_memory(inner);
+            updated
+                .into_iter()
+                .find_map(|access| row_along(access, &inside))
         });
         rows.filter_map(|row| self.with_keys(row, counted.body))
             .collect()
+    }
+
+    /// What statements of `inner` write, where that is in memory.
+    pub(super) fn updated_in_memory(&self, inner: &'k AffineFor) -> Vec<&'k Access> {
+        let written = inner.body.iter().flat_map(Node::written_elements);
+        let is_there = |access: &&Access| self.goes_to_memory(&[Place::Element((*access).clone())]);
+        written.filter(is_there).collect()
     }
 
     /// The rows that inner loops of `counted` read, by no keys, another one in each turn.

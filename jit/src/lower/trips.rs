@@ -9,7 +9,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{
-    Loop, bound_to, for_each_load, for_each_sure_load, has_computed_loops, writes_elements,
+    Loop, bound_to, for_each_load, for_each_sure_load, has_computed_loops, walk, writes_elements,
 };
 use strew_affine::{
     Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Kernel, Node, ScfFor, Subscript,
@@ -53,7 +53,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ///
     /// How many iterations the first affine loop of the body has over all iterations of the forall
     /// is the distance from its lower bound in the first to its upper bound in the last. Updates
-    /// are those of the innermost of the loops inside that write elements, times the turns of the
+    /// are those of the innermost of the loops inside that make any, times the turns of the
     /// loops around, as many as they have in the middle iteration of those around them, or over the
     /// rows of a compressed matrix. Without an affine loop, each iteration of the forall counts as
     /// one.
@@ -85,7 +85,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let [first, end] = [&lower, &upper].map(|it| self.exact_affine(it));
         let turns = self.builder.ins().isub(end, first);
         self.middle_between(outer.iter, first, end);
-        let others = self.scoped(|function| function.others(&outer.body));
+        let updates = updating(&forall.body);
+        let others = self.scoped(|function| function.others(&outer.body, updates));
         let others = self.builder.ins().imul(turns, others);
         let trips = self.innermost_turns(outer, (first, turns), entries);
         let turn = Turn::of(forall, outer);
@@ -137,15 +138,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.ins().sdiv(count, turns)
     }
 
-    /// How many statements one turn runs in loops that write no element, such as those that compute
-    /// what an update is made of, while the iterators around them are in the middle. In lanes, a
-    /// group of them counts as one.
-    fn others(&mut self, body: &[Node]) -> Value {
+    /// How many statements one turn runs in loops that make no `updates`, such as those that
+    /// compute what an update is made of, while the iterators around them are in the middle. In
+    /// lanes, a group of them counts as one.
+    fn others(&mut self, body: &[Node], updates: fn(&[Node]) -> bool) -> Value {
         let mut all = self.builder.ins().iconst(types::I64, 0);
         for inner in loops_in(body) {
             let turns = self.enter_middle(inner, body);
-            let inside = self.others(&inner.body);
-            let own = match writes_elements(&inner.body) {
+            let inside = self.others(&inner.body, updates);
+            let own = match updates(&inner.body) {
                 true => 0,
                 false => inner.body.len() as i64 + calls(&inner.body),
             };
@@ -405,11 +406,28 @@ fn ends_where_it_updates(condition: &Expr, body: &[Node], forall: &Forall) -> bo
     body.iter().all(is_last)
 }
 
-/// The first affine loop that writes elements, or else the first one.
+/// The first affine loop that makes updates, or else the first one.
 pub(super) fn main_loop(body: &[Node]) -> Option<&AffineFor> {
-    let loops = loops_in(body);
-    let mut writing = loops.iter().filter(|it| writes_elements(&it.body));
-    writing.next().or(loops.first()).copied()
+    let (loops, updates) = (loops_in(body), updating(body));
+    let mut updating = loops.iter().filter(|it| updates(&it.body));
+    updating.next().or(loops.first()).copied()
+}
+
+/// Which loops of `body` make updates: those that combine anything with elements, beside which
+/// others that write some compute what is combined; where there are none, those that write.
+fn updating(body: &[Node]) -> fn(&[Node]) -> bool {
+    match combines_elements(body) {
+        true => combines_elements,
+        false => writes_elements,
+    }
+}
+
+fn combines_elements(body: &[Node]) -> bool {
+    let mut combines = false;
+    walk(body, &mut |node, _| {
+        combines |= matches!(node, Node::Reduce { .. });
+    });
+    combines
 }
 
 /// The loop in `body` that has most to do, by what it looks like: one whose bounds are data where

@@ -294,7 +294,11 @@ impl<'s, 'p, 'k, 'f> Scanner<'s, 'p, 'k, 'f> {
             let is_end = (self.function.builder.ins()).icmp(IntCC::Equal, only.least, end);
             self.require_if(part.is_read, is_end);
         }
-        [least, most]
+        // Of no rows there are no ends, and what stands for these leaves 64 bits in the sums to
+        // come.
+        let none = self.constant(0);
+        [(lower, least), (upper, most)]
+            .map(|(part, end)| (self.function.builder.ins()).select(part.is_read, end, none))
     }
 
     fn intervals(&mut self, bound: &Bound) -> Result<Vec<Interval>, Unknown> {
