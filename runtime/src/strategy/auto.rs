@@ -277,7 +277,7 @@ fn may_have_borders(shape: &Shape, around: Circumstances) -> bool {
 }
 
 /// Threads with outputs of their own but for those where two of them meet, and what they are
-/// expected to take, if a look at all updates takes little.
+/// expected to take, if a look at all updates does not take more than these.
 fn borders(shape: &Shape, around: Circumstances) -> Option<(u64, Decision)> {
     let sample = around.sample?;
     let span = sample.span;
@@ -293,7 +293,9 @@ fn borders(shape: &Shape, around: Circumstances) -> Option<(u64, Decision)> {
     };
     // About one part of the iterations is run by two threads.
     let expected = looked_at + serial / shape.count.clamp(1, PARTS as u64);
-    let looks = around.scans || is_checked(shape) && !is_wide(shape);
+    // A look runs all that tells where updates go once more.
+    let is_short = is_checked(shape) || shape.others.saturating_add(shape.called) < shape.trips;
+    let looks = around.scans || is_short && !is_wide(shape);
     let decision = Decision::new(&Apart, Why::Borders { span });
     (looks && may_have_borders(shape, around)).then_some((expected, decision))
 }
