@@ -395,6 +395,10 @@ pub struct PrivateCall {
     pub parts: u32,
     /// The number in [`OnDemand`] of the functions that combine them.
     pub merge: u32,
+    /// Not 0 for fields of records: the same number for all whose targets lie in the same records.
+    /// Bodies take the distance between runs of one of them for that of all, but for those in the
+    /// shapes that begin with `Paged`.
+    pub record: u32,
     /// 1 when all updates of the buffer bring the same value, else 0.
     pub constant: u32,
     /// 1 when the body may read the target, else 0. Then the buffer may be the target itself for a

@@ -227,6 +227,7 @@ fn private<T>(target: &mut Vec<T>, identity: u64, merge: u32, exact: u32) -> Pri
         commutes: 1,
         ordered: 0,
         speculative: 0,
+        record: 0,
         constant: 0,
         value: 0,
         parts: 1,

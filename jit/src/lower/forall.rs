@@ -6,7 +6,7 @@ use super::convert::clif_type;
 use super::function::{Binding, FunctionLowering, Stride, argument_flags, offset};
 use super::hold::{holds_most, may_hold};
 use super::loops::Counted;
-use super::rows::{Owner, row_loops};
+use super::rows::row_loops;
 use super::run_length::Buffers;
 use super::sort::Ranges;
 use super::trips::Trips;
@@ -19,7 +19,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::FuncId;
 use std::mem::offset_of;
 use strew_affine::visit::{Loop, has_forall, walk};
-use strew_affine::{Forall, Kernel, Node, Private};
+use strew_affine::{Forall, Kernel, Node};
 use strew_runtime::abi::{AUTO, BodyShape, Call, ForallCall, NO_BODY, Slot};
 
 /// A forall whose body is still to be made into the function `id`.
@@ -463,78 +463,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn begin_runs(&mut self, forall: &Forall, buffers: Buffers) {
         for private in &forall.privates {
             self.begin_run(private, buffers);
-        }
-    }
-
-    /// Whose rows they are stands behind the addresses and the distances.
-    fn bind_owned_rows(&mut self, forall: &'k Forall, privates: Value) {
-        self.bind_buffers(forall, privates);
-        let behind = 2 * forall.buffers().count();
-        let mut read = |position| self.read(types::I64, privates, behind + position);
-        let owner = Owner {
-            number: read(0),
-            owners: read(1),
-            shift: read(2),
-        };
-        self.bind_rows(forall, owner);
-    }
-
-    /// The distance from each table to the next stands at `position`.
-    fn bind_all_tables(&mut self, forall: &'k Forall, privates: Value, position: usize) {
-        let distance = self.read(types::I64, privates, position);
-        for private in &forall.privates {
-            self.bind_tables(private, distance);
-        }
-    }
-
-    /// The pages stand behind the addresses and the distances.
-    fn bind_paged(&mut self, forall: &'k Forall, privates: Value) {
-        self.bind_buffers(forall, privates);
-        let mut position = 2 * forall.buffers().count();
-        for private in &forall.privates {
-            let pages = self.read(types::I64, privates, position);
-            self.bind_pages(private, pages);
-            position += private.buffers.len();
-        }
-    }
-
-    fn bind_bounds(&mut self, forall: &'k Forall, privates: Value) {
-        self.each_of(forall, privates, |function, private, address| {
-            function.begin_bounds(private, address);
-        });
-    }
-
-    fn bind_all_lines(&mut self, forall: &'k Forall, privates: Value, ranges: Ranges) {
-        self.each_of(forall, privates, |function, private, address| {
-            function.bind_lines((forall, private), address, ranges);
-        });
-    }
-
-    /// Binds what stands in the places of the first of the buffers that are merged together.
-    fn each_of(
-        &mut self,
-        forall: &'k Forall,
-        privates: Value,
-        mut bind: impl FnMut(&mut Self, &'k Private, Value),
-    ) {
-        let mut position = 0;
-        for private in &forall.privates {
-            let address = self.read(types::I64, privates, position);
-            bind(self, private, address);
-            position += private.buffers.len();
-        }
-    }
-
-    pub(super) fn bind_buffers(&mut self, forall: &'k Forall, privates: Value) {
-        for (position, (buffer, _)) in forall.buffers().enumerate() {
-            let address = self.read(types::I64, privates, position);
-            if let Some(own) = self.program.facts.strided(buffer) {
-                let behind = forall.buffers().count() + position;
-                let stride = self.read(types::I64, privates, behind);
-                self.bind_strided(buffer, (address, 0), Stride::Given(stride), own);
-            } else {
-                self.bind_array(buffer, address);
-            }
         }
     }
 

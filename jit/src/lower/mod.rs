@@ -11,6 +11,7 @@ mod ahead;
 mod alloc;
 mod apply;
 mod atomic;
+mod bind_buffers;
 mod blend;
 mod body;
 mod bounded;

@@ -5,14 +5,28 @@ use super::forall::{SLOT, Table};
 use super::function::{ArrayValue, FunctionLowering};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::mem::offset_of;
-use strew_affine::{ArrayId, Forall};
+use strew_affine::{ArrayId, Forall, Kernel, RecordId};
 use strew_runtime::abi::PrivateCall;
+
+/// For each buffer of `forall` which records its target is a field of, counted from 1, where that
+/// of another one is a field of the same; else 0.
+pub(super) fn records(kernel: &Kernel, forall: &Forall) -> Vec<u32> {
+    let record = |target: ArrayId| kernel.arrays[target].field.map(|it| it.record);
+    let all: Vec<_> = forall.buffers().map(|(_, it)| record(it)).collect();
+    let number = |of: &Option<RecordId>| {
+        let first = all.iter().position(|it| it == of)?;
+        let are_several = all.iter().filter(|it| *it == of).count() > 1;
+        (of.is_some() && are_several).then_some(first as u32 + 1)
+    };
+    all.iter().map(|it| number(it).unwrap_or(0)).collect()
+}
 
 impl FunctionLowering<'_, '_, '_> {
     /// A table of the private buffers of `forall`.
     pub(super) fn privates(&mut self, forall: &Forall) -> Table {
         let entries = forall.buffers().count();
         let table = self.stack(entries.max(1) * size_of::<PrivateCall>());
+        let mut records = records(self.program.kernel, forall).into_iter();
         let mut at = 0;
         for private in &forall.privates {
             let types = private.types(self.program.kernel);
@@ -41,6 +55,8 @@ impl FunctionLowering<'_, '_, '_> {
                 self.store_constant(table, at + offset_of!(PrivateCall, ordered), ordered);
                 self.store_constant(table, at + offset_of!(PrivateCall, parts), parts);
                 self.store_value(table, at, constant);
+                let record = records.next().unwrap_or(0);
+                self.store_constant(table, at + offset_of!(PrivateCall, record), record);
                 let speculative = u32::from(private.is_speculative());
                 self.store_constant(
                     table,

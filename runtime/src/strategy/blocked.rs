@@ -1,4 +1,4 @@
-use super::buffers::{Buffers, Table, merge};
+use super::buffers::{Buffers, Layout, Table, merge};
 use super::merge::{Column, Filled};
 use super::reach::Reach;
 use super::{Job, Ran, Shape, Strategy, distance};
@@ -55,7 +55,7 @@ impl Strategy for Blocked {
         let groups = groups(&job.shape, tables);
         let parts = groups.saturating_mul(tables);
         let take = |bytes| job.session.take_untouched(bytes);
-        let buffers = Buffers::new(job.privates, groups, tables, take)?;
+        let buffers = Buffers::new(job.privates, Layout::Fields, (groups, tables), take)?;
         let mut columns = buffers.columns(job.session)?;
         let chunks = job.chunks(job.body(self)?);
         let budget = job.session.budget();

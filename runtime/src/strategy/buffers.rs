@@ -1,7 +1,7 @@
 //! Private buffers of groups of iterations.
 
-use super::fill::fill;
-use super::merge::Column;
+use super::fill::fill_runs;
+use super::merge::{Column, Pieces};
 use super::{Job, bytes, distance};
 use crate::abi::PrivateCall;
 use crate::arena::ALIGNMENT;
@@ -25,9 +25,72 @@ pub(super) type Table = SmallVec<[*mut u8; 8]>;
 pub(super) struct Buffers<'j> {
     loan: Loan<'j>,
     privates: &'j [PrivateCall],
-    offsets: SmallVec<[usize; 8]>,
+    places: Places,
     stride: usize,
     groups: usize,
+}
+
+/// Whether buffers of fields of the same records lie in records, too, so that what one key updates
+/// is in one place, or each by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    Records,
+    Fields,
+}
+
+/// Where the buffers of a group lie, from its first byte on. Sizes beyond `usize` never get their
+/// memory, so what is beyond is not used then.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Places {
+    offsets: SmallVec<[usize; 8]>,
+    /// The bytes from each run of elements to the next.
+    strides: SmallVec<[u64; 8]>,
+    /// Of all together.
+    bytes: u64,
+}
+
+impl Places {
+    fn of(privates: &[PrivateCall], layout: Layout) -> Self {
+        let mut places = Self {
+            offsets: privates.iter().map(|_| 0).collect(),
+            strides: privates.iter().map(PrivateCall::run_bytes).collect(),
+            bytes: 0,
+        };
+        for (first, private) in privates.iter().enumerate() {
+            let is_like = |it: &PrivateCall| it.record == private.record;
+            let lies_in_records = layout == Layout::Records && private.record != 0;
+            if !lies_in_records {
+                places.offsets[first] = size(places.bytes);
+                places.bytes = places.bytes.saturating_add(padded(bytes(private)));
+            } else if !privates.iter().take(first).any(is_like) {
+                places.add_records(privates, private);
+            }
+        }
+        places
+    }
+
+    /// Adds records of all the fields that lie in the same ones as `one`.
+    fn add_records(&mut self, privates: &[PrivateCall], one: &PrivateCall) {
+        let fields = privates.iter().enumerate();
+        let fields: SmallVec<[_; 8]> = fields.filter(|(_, it)| it.record == one.record).collect();
+        let mut width = 0_u64;
+        for (number, field) in &fields {
+            width = width.next_multiple_of(u64::from(field.element_bytes).max(1));
+            self.offsets[*number] = size(self.bytes.saturating_add(width));
+            width = width.saturating_add(field.run_bytes());
+        }
+        let width = width.next_multiple_of(size_of::<u64>() as u64);
+        for (number, _) in &fields {
+            self.strides[*number] = width;
+        }
+        let records = one.elements / one.target_run.max(1);
+        let whole = padded(records.saturating_mul(width));
+        self.bytes = self.bytes.saturating_add(whole);
+    }
+}
+
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 // SAFETY: the pointers in `privates` are only handed on; `fill` asks its caller to keep tasks
@@ -39,17 +102,12 @@ impl<'j> Buffers<'j> {
     /// of its own.
     pub(super) fn new(
         privates: &'j [PrivateCall],
-        groups: usize,
-        tables: usize,
+        layout: Layout,
+        (groups, tables): (usize, usize),
         take: impl FnOnce(u64) -> Result<Loan<'j>, Failure>,
     ) -> Result<Self, Failure> {
-        let mut offsets = SmallVec::new();
-        let mut stride = 0_u64;
-        for private in privates {
-            // Sizes beyond `usize` never get their memory, so the offset is not used then.
-            offsets.push(usize::try_from(stride).unwrap_or(usize::MAX));
-            stride = stride.saturating_add(padded(private));
-        }
+        let places = Places::of(privates, layout);
+        let mut stride = places.bytes;
         if tables > 1 {
             // A multiple of pages apart, the same element of all tables would lie in one set of the
             // caches.
@@ -59,8 +117,8 @@ impl<'j> Buffers<'j> {
         Ok(Self {
             loan: take(stride.saturating_mul(groups as u64))?,
             privates,
-            offsets,
-            stride: usize::try_from(stride).unwrap_or(usize::MAX),
+            places,
+            stride: size(stride),
             groups,
         })
     }
@@ -78,9 +136,9 @@ impl<'j> Buffers<'j> {
     /// elements.
     pub(super) fn table(&self, group: usize) -> Table {
         let base = self.loan.address().wrapping_add(group * self.stride);
-        let addresses = self.offsets.iter().map(|offset| base.wrapping_add(*offset));
-        let strides = self.privates.iter();
-        let strides = strides.map(|private| distance(private.run_bytes()));
+        let offsets = self.places.offsets.iter();
+        let addresses = offsets.map(|offset| base.wrapping_add(*offset));
+        let strides = self.places.strides.iter().map(|it| distance(*it));
         addresses.chain(strides).collect()
     }
 
@@ -89,9 +147,10 @@ impl<'j> Buffers<'j> {
     /// # Safety
     /// Nobody else touches the buffers of this group meanwhile.
     pub(super) unsafe fn fill(&self, group: usize) {
-        for (private, buffer) in self.privates.iter().zip(self.table(group)) {
+        let strides = self.privates.iter().zip(&self.places.strides);
+        for ((private, stride), buffer) in strides.zip(self.table(group)) {
             // SAFETY: `new` made room for the elements of every private of every group.
-            unsafe { fill(buffer, private.elements, private) };
+            unsafe { fill_runs(buffer, *stride, private) };
         }
     }
 
@@ -102,16 +161,22 @@ impl<'j> Buffers<'j> {
             return Ok(Vec::new());
         }
         let entries = self.privates.chunk_by(|_, next| next.parts == 0);
-        let mut offsets = self.offsets.iter();
+        let places = &self.places;
+        let mut places = places.offsets.iter().zip(&places.strides);
         entries
             .map(|privates| {
-                let first = offsets.by_ref().take(privates.len());
+                let places = places.by_ref().take(privates.len());
+                let (first, strides) = places
+                    .map(|(one, other)| (*one, *other))
+                    .unzip::<_, _, SmallVec<[_; 4]>, SmallVec<[_; 4]>>();
                 Ok(Column {
                     privates,
                     merge: session.merge(privates.first().map_or(0, |it| it.merge))?,
                     first: first
-                        .map(|offset| self.loan.address().wrapping_add(*offset))
+                        .into_iter()
+                        .map(|offset| self.loan.address().wrapping_add(offset))
                         .collect(),
+                    strides,
                     stride: self.stride,
                     parts: self.groups,
                     filled: None,
@@ -127,26 +192,78 @@ impl<'j> Buffers<'j> {
 /// All buffers are filled where the columns say that they hold something, and nobody else touches
 /// them or the targets meanwhile.
 pub(super) unsafe fn merge(columns: &[Column<'_>], groups: usize, job: &Job<'_>) {
-    for column in columns {
+    for together in columns.chunk_by(Column::lies_with) {
+        let pieces = Pieces(together);
         // SAFETY: the caller vouches for buffers and targets; pieces have no element in common.
-        let merge = |piece: usize| unsafe { column.merge_piece(piece) };
-        let sizes = column.privates.iter().map(bytes);
+        let merge = |piece: usize| unsafe { pieces.merge(piece) };
+        let sizes = together.iter().flat_map(|it| it.privates).map(bytes);
         let size = sizes.fold(0_u64, u64::saturating_add);
         if size.saturating_mul(groups as u64) < WORTH_SHARING {
-            let merge_all = || (0..column.pieces()).for_each(merge);
+            let merge_all = || (0..pieces.count()).for_each(merge);
             job.session.seen(Phase::Merge, merge_all);
         } else {
             let team = job.session.runtime().team();
-            team.for_each(column.pieces(), &|piece| {
+            team.for_each(pieces.count(), &|piece| {
                 job.session.seen(Phase::Merge, || merge(piece));
             });
         }
     }
 }
 
-/// The bytes of a buffer, rounded up so that the next one starts on cache lines of its own.
-fn padded(private: &PrivateCall) -> u64 {
-    bytes(private)
+/// So many bytes, rounded up so that the next buffer starts on cache lines of its own.
+fn padded(bytes: u64) -> u64 {
+    bytes
         .checked_next_multiple_of(ALIGNMENT as u64)
         .unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(record: u32, element_bytes: u32, run: u64) -> PrivateCall {
+        PrivateCall {
+            target: std::ptr::null_mut(),
+            elements: 10 * run,
+            target_stride: 64,
+            target_run: run,
+            identity: 0,
+            value: 0,
+            element_bytes,
+            exact: 1,
+            commutes: 1,
+            ordered: 0,
+            parts: 1,
+            merge: 0,
+            record,
+            constant: 0,
+            speculative: 0,
+        }
+    }
+
+    #[test]
+    fn fields_of_the_same_records_lie_in_records() {
+        let privates = [
+            field(2, 1, 1),
+            field(0, 4, 1),
+            field(2, 8, 1),
+            field(4, 8, 1),
+            field(2, 4, 3),
+        ];
+        let places = Places::of(&privates, Layout::Records);
+        // A byte, eight of them, and three times four.
+        assert_eq!(places.strides.as_slice(), [32, 4, 32, 8, 32]);
+        let line = ALIGNMENT;
+        let behind = 320_usize.next_multiple_of(line);
+        assert_eq!(places.offsets.as_slice(), [0, behind, 8, behind + line, 16]);
+        assert_eq!(places.bytes, (behind + 2 * line) as u64);
+    }
+
+    #[test]
+    fn or_each_by_itself() {
+        let privates = [field(1, 8, 1), field(1, 4, 2)];
+        let places = Places::of(&privates, Layout::Fields);
+        assert_eq!(places.strides.as_slice(), [8, 8]);
+        assert_eq!(places.offsets.as_slice(), [0, ALIGNMENT]);
+    }
 }

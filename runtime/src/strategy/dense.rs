@@ -1,4 +1,4 @@
-use super::buffers::{Buffers, merge};
+use super::buffers::{Buffers, Layout, merge};
 use super::{Job, Ran, Shape, Strategy, distance};
 use crate::abi::BodyShape;
 use crate::chunks::part;
@@ -76,7 +76,7 @@ impl Strategy for Dense {
         let tables = job.tables();
         let parts = groups.saturating_mul(tables);
         let take = |bytes| job.session.take(bytes, Held::Privates);
-        let buffers = Buffers::new(job.privates, groups, tables, take)?;
+        let buffers = Buffers::new(job.privates, Layout::Records, (groups, tables), take)?;
         let columns = buffers.columns(job.session)?;
         let deal = Deal::of(&job.shape, groups);
         let prepared = Instant::now();

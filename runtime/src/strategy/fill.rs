@@ -21,6 +21,25 @@ pub(super) unsafe fn fill(buffer: *mut u8, elements: u64, private: &PrivateCall)
     }
 }
 
+/// Writes the identity of `private` to all its elements in a buffer whose runs are `stride` bytes
+/// apart.
+///
+/// # Safety
+/// That of [`fill`], for these elements.
+pub(super) unsafe fn fill_runs(buffer: *mut u8, stride: u64, private: &PrivateCall) {
+    if stride == private.run_bytes() {
+        // SAFETY: the caller vouches for the buffer.
+        return unsafe { fill(buffer, private.elements, private) };
+    }
+    let run = private.target_run.max(1);
+    let runs = usize::try_from(private.elements / run).unwrap_or(0);
+    for number in 0..runs {
+        let place = buffer.wrapping_add(number * stride as usize);
+        // SAFETY: the caller vouches for the elements of each run.
+        unsafe { fill(place, run, private) };
+    }
+}
+
 /// # Safety
 /// That of [`fill`], for elements of type `T`.
 unsafe fn fill_with<T: Copy>(buffer: *mut u8, elements: usize, value: T) {
@@ -49,6 +68,7 @@ mod tests {
             commutes: 1,
             ordered: 0,
             speculative: 0,
+            record: 0,
             constant: 0,
             value: 0,
             parts: 1,

@@ -28,6 +28,8 @@ pub(super) struct Column<'p> {
     pub(super) merge: MergeFn,
     /// The buffers of the first part.
     pub(super) first: Addresses,
+    /// The bytes from each run of elements of a buffer to the next.
+    pub(super) strides: SmallVec<[u64; 4]>,
     pub(super) stride: usize,
     pub(super) parts: usize,
     /// What the parts hold anything but the identity for; everything when there is none.
@@ -66,7 +68,7 @@ impl Filled {
     }
 }
 
-// SAFETY: whoever makes a column vouches for its memory on any thread; `merge_piece` touches
+// SAFETY: whoever makes a column vouches for its memory on any thread; `Pieces::merge` touches
 // disjoint elements for different pieces.
 unsafe impl Sync for Column<'_> {}
 
@@ -75,55 +77,35 @@ impl Column<'_> {
         self.privates.first().map_or(0, |it| it.elements)
     }
 
-    fn elements_per_piece(&self) -> u64 {
-        elements_per_block(self.privates) * BLOCKS_PER_PIECE as u64
-    }
-
-    /// In how many pieces threads share the merge.
-    pub(super) fn pieces(&self) -> usize {
-        let pieces = self.elements().div_ceil(self.elements_per_piece());
-        usize::try_from(pieces).unwrap_or(usize::MAX)
-    }
-
-    /// Merges all parts into the targets, for the elements of piece `number`.
-    ///
-    /// # Safety
-    /// The targets and the buffers of all parts are valid for reads and writes, do not overlap, and
-    /// nobody else touches the elements of this piece meanwhile.
-    pub(super) unsafe fn merge_piece(&self, number: usize) {
-        let per_block = elements_per_block(self.privates);
-        let start = self.elements_per_piece() * number as u64;
-        let end = self
-            .elements()
-            .min(start.saturating_add(self.elements_per_piece()));
-        let mut block = start;
-        while block < end {
-            let elements = per_block.min(end - block);
-            if self.is_filled(block) {
-                // SAFETY: the block lies within the elements; the caller vouches for the rest.
-                unsafe { self.merge_block(block, elements) };
-            }
-            block += elements;
-        }
+    /// Whether elements of both lie in the same records, so that they are merged together, while
+    /// these are in the caches.
+    pub(super) fn lies_with(&self, other: &Self) -> bool {
+        let record = |it: &Self| it.privates.first().map_or(0, |it| it.record);
+        let is_in_records = |it: &Self| it.lie_apart() && it.filled.is_none();
+        is_in_records(self) && is_in_records(other) && record(self) == record(other)
     }
 
     /// The tree for `elements` elements from `start`: neighbours first, then neighbouring pairs,
     /// and so on; the targets last, which so are read and written once.
     ///
     /// # Safety
-    /// That of [`merge_piece`](Self::merge_piece).
-    unsafe fn merge_block(&self, start: u64, elements: u64) {
+    /// That of [`Pieces::merge`].
+    unsafe fn merge_block(&self, start: u64, elements: u64, copies: &mut [Block]) {
         let parts = (0..self.parts).map(|part| self.holds(part, start).then_some(part));
         let mut parts: SmallVec<[Option<usize>; 16]> = parts.collect();
+        // SAFETY: the caller vouches for the elements.
+        let places = unsafe { self.places(start, elements, copies) };
         let mut width = 1;
         while width < self.parts {
             let mut held = 0;
             while held + width < self.parts {
                 parts[held] = match (parts[held], parts[held + width]) {
                     (Some(into), Some(from)) => {
-                        let tables = (self.part(into, start), self.part(from, start));
+                        let (into_places, from_places) = (&places[into], &places[from]);
                         // SAFETY: both are blocks of different parts; the caller vouches for them.
-                        unsafe { (self.merge)(tables.0.as_ptr(), tables.1.as_ptr(), elements) };
+                        unsafe {
+                            (self.merge)(into_places.as_ptr(), from_places.as_ptr(), elements)
+                        };
                         Some(into)
                     }
                     // The identity changes nothing.
@@ -135,8 +117,64 @@ impl Column<'_> {
         }
         if let Some(Some(part)) = parts.first() {
             // SAFETY: the caller vouches for the targets, which overlap no part.
-            unsafe { self.merge_into_targets(*part, start, elements) };
+            unsafe { self.merge_into_targets(&places[*part], start, elements) };
         }
+    }
+
+    /// Whether the elements of a buffer do not follow each other.
+    fn lie_apart(&self) -> bool {
+        let mut buffers = self.privates.iter().zip(&self.strides);
+        buffers.any(|(private, stride)| private.run_bytes() != *stride)
+    }
+
+    /// Room for a block of each buffer of each part, if their elements do not follow each other.
+    fn copies(&self) -> Vec<Block> {
+        let count = match self.lie_apart() {
+            true => self.parts * self.privates.len(),
+            false => 0,
+        };
+        let mut copies = Vec::new();
+        copies.resize_with(count, || Block([0; BLOCK]));
+        copies
+    }
+
+    /// Where the elements from `start` of the buffers of each part follow each other: there, or in
+    /// `copies`.
+    ///
+    /// # Safety
+    /// That of [`Pieces::merge`], for these elements; they fill no more than a
+    /// block.
+    unsafe fn places(
+        &self,
+        start: u64,
+        elements: u64,
+        copies: &mut [Block],
+    ) -> SmallVec<[Addresses; 8]> {
+        let mut places: SmallVec<[Addresses; 8]> =
+            (0..self.parts).map(|it| self.part(it, start)).collect();
+        let mut free = copies.iter_mut();
+        for (number, place) in places.iter_mut().enumerate() {
+            let buffers = self.first.iter().zip(self.privates).zip(&self.strides);
+            for (((first, private), stride), place) in buffers.zip(place) {
+                let Some(Block(copy)) = free.next() else {
+                    break;
+                };
+                let runs = Runs {
+                    first: first.wrapping_add(number * self.stride),
+                    stride: *stride,
+                };
+                let copy = copy.as_mut_ptr();
+                let bytes = private.element_bytes as usize;
+                for element in 0..elements as usize {
+                    let from = runs.element(private, start as usize + element);
+                    let to = copy.wrapping_add(element * bytes);
+                    // SAFETY: the caller vouches for the element, and that so many fit a block.
+                    unsafe { copy_element(from, to, bytes) };
+                }
+                *place = copy;
+            }
+        }
+        places
     }
 
     /// Whether `part` holds anything for the block from `start` on.
@@ -159,13 +197,14 @@ impl Column<'_> {
         start * u64::from(width) / PAGE
     }
 
-    /// Merges `part` into the elements from `start` of the targets. Where those of a target do not
-    /// follow each other, by way of a copy in which they do, since that is what is merged into.
+    /// Merges the elements of a part at `places` into those from `start` of the targets. Where
+    /// those of a target do not follow each other, by way of a copy in which they do, since that is
+    /// what is merged into.
     ///
     /// # Safety
-    /// That of [`merge_piece`](Self::merge_piece), for these elements; they fill no more than a
+    /// That of [`Pieces::merge`], for these elements; they fill no more than a
     /// block.
-    unsafe fn merge_into_targets(&self, part: usize, start: u64, elements: u64) {
+    unsafe fn merge_into_targets(&self, places: &Addresses, start: u64, elements: u64) {
         let mut copies: SmallVec<[Block; 2]> = SmallVec::new();
         let apart = self.privates.iter().filter(|it| lies_apart(it));
         copies.resize_with(apart.count(), || Block([0; BLOCK]));
@@ -189,7 +228,8 @@ impl Column<'_> {
                 let bytes = private.element_bytes as usize;
                 let numbers = 0..elements as usize;
                 numbers.map(move |number| {
-                    let element = in_target(private, start as usize + number);
+                    let element =
+                        Runs::of_target(private).element(private, start as usize + number);
                     (element, copy.wrapping_add(number * bytes), bytes)
                 })
             })
@@ -197,11 +237,11 @@ impl Column<'_> {
         // SAFETY: the caller vouches for the elements of the targets, and that so many fit a block.
         unsafe {
             pairs().for_each(|(element, copy, bytes)| {
-                ptr::copy_nonoverlapping(element, copy, bytes);
+                copy_element(element, copy, bytes);
             });
-            (self.merge)(targets.as_ptr(), self.part(part, start).as_ptr(), elements);
+            (self.merge)(targets.as_ptr(), places.as_ptr(), elements);
             pairs().for_each(|(element, copy, bytes)| {
-                ptr::copy_nonoverlapping(copy, element, bytes);
+                copy_element(copy, element, bytes);
             });
         }
     }
@@ -217,6 +257,54 @@ impl Column<'_> {
     }
 }
 
+/// Columns that are merged together, block by block.
+#[derive(Clone, Copy)]
+pub(super) struct Pieces<'c, 'p>(pub(super) &'c [Column<'p>]);
+
+impl Pieces<'_, '_> {
+    fn elements(self) -> u64 {
+        let elements = self.0.iter().map(Column::elements);
+        elements.max().unwrap_or(0)
+    }
+
+    fn elements_per_block(self) -> u64 {
+        let elements = self.0.iter().map(|it| elements_per_block(it.privates));
+        elements.min().unwrap_or(1)
+    }
+
+    fn elements_per_piece(self) -> u64 {
+        let blocks = BLOCKS_PER_PIECE / self.0.len().max(1);
+        self.elements_per_block() * blocks.max(1) as u64
+    }
+
+    /// In how many pieces threads share the merge.
+    pub(super) fn count(self) -> usize {
+        let pieces = self.elements().div_ceil(self.elements_per_piece());
+        usize::try_from(pieces).unwrap_or(usize::MAX)
+    }
+
+    /// Merges all parts into the targets, for the elements of piece `number`.
+    ///
+    /// # Safety
+    /// The targets and the buffers of all parts are valid for reads and writes, do not overlap, and
+    /// nobody else touches the elements of this piece meanwhile.
+    pub(super) unsafe fn merge(self, number: usize) {
+        let per_block = self.elements_per_block();
+        let start = self.elements_per_piece() * number as u64;
+        let end = start.saturating_add(self.elements_per_piece());
+        let mut copies: SmallVec<[_; 4]> = self.0.iter().map(Column::copies).collect();
+        for block in (start..end).step_by(per_block as usize) {
+            for (column, copies) in self.0.iter().zip(&mut copies) {
+                let elements = per_block.min(column.elements().saturating_sub(block));
+                if elements > 0 && column.is_filled(block) {
+                    // SAFETY: the block lies within the elements; the caller vouches for the rest.
+                    unsafe { column.merge_block(block, elements, copies) };
+                }
+            }
+        }
+    }
+}
+
 /// How many elements of buffers that are merged together fit a block.
 pub(super) fn elements_per_block(privates: &[PrivateCall]) -> u64 {
     let widths = privates.iter().map(|it| it.element_bytes);
@@ -227,12 +315,46 @@ fn lies_apart(private: &PrivateCall) -> bool {
     private.target_stride != private.run_bytes()
 }
 
-/// The address of element `number` of the target.
-fn in_target(private: &PrivateCall, number: usize) -> *mut u8 {
-    let run = (private.target_run as usize).max(1);
-    let at = number / run * private.target_stride as usize;
-    let within = number % run * private.element_bytes as usize;
-    private.target.wrapping_add(at + within)
+/// Runs of elements that do not follow each other.
+#[derive(Clone, Copy)]
+struct Runs {
+    first: *mut u8,
+    stride: u64,
+}
+
+impl Runs {
+    fn of_target(private: &PrivateCall) -> Self {
+        Self {
+            first: private.target,
+            stride: private.target_stride,
+        }
+    }
+
+    /// The address of element `number`.
+    fn element(self, private: &PrivateCall, number: usize) -> *mut u8 {
+        let bytes = private.element_bytes as usize;
+        let (at, within) = match private.target_run as usize {
+            0 | 1 => (number, 0),
+            run => (number / run, number % run),
+        };
+        self.first
+            .wrapping_add(at * self.stride as usize + within * bytes)
+    }
+}
+
+/// Copies an element of `bytes` bytes, as one where it is as long as a register.
+///
+/// # Safety
+/// Both are valid for that, and do not overlap.
+unsafe fn copy_element(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        match bytes {
+            8 => ptr::copy_nonoverlapping(from, to, 8),
+            4 => ptr::copy_nonoverlapping(from, to, 4),
+            _ => ptr::copy_nonoverlapping(from, to, bytes),
+        }
+    }
 }
 
 fn offset(address: *mut u8, private: &PrivateCall, elements: u64) -> *mut u8 {
@@ -274,13 +396,15 @@ mod tests {
             commutes: 1,
             ordered: 0,
             speculative: 0,
+            record: 0,
             constant: 0,
             value: 0,
             parts: 1,
         };
         assert!(lies_apart(&private));
-        let places =
-            (0..6).map(|number| in_target(&private, number) as usize - private.target as usize);
+        let places = (0..6).map(|number| {
+            Runs::of_target(&private).element(&private, number) as usize - private.target as usize
+        });
         assert_eq!(places.collect::<Vec<_>>(), [0, 2, 8, 10, 16, 18]);
         let dense = PrivateCall {
             target_stride: 4,
@@ -309,6 +433,7 @@ mod tests {
             commutes: 1,
             ordered: 0,
             speculative: 0,
+            record: 0,
             constant: 0,
             value: 0,
             parts: 2,
@@ -325,19 +450,82 @@ mod tests {
             privates: &privates,
             merge: add_both,
             first: Addresses::from_slice(&[parts.as_mut_ptr().cast(), byte_parts.as_mut_ptr()]),
+            strides: SmallVec::from_slice(&[4, 1]),
             stride: 4 * COUNT,
             parts: 5,
             filled: None,
         };
-        for piece in 0..column.pieces() {
+        let columns = [column];
+        let pieces = Pieces(&columns);
+        for piece in 0..pieces.count() {
             // SAFETY: the first target has three numbers for each element, of which the second is
             // merged into; both parts have as many elements, the second one with room behind them.
-            unsafe { column.merge_piece(piece) };
+            unsafe { pieces.merge(piece) };
         }
         for (position, (after, before)) in target.iter().zip(&before).enumerate() {
             let added = if position % 3 == 1 { 5 } else { 0 };
             assert_eq!(*after, before + added, "{position}");
         }
         assert!(bytes.iter().all(|it| *it == 11));
+    }
+    /// `a += c`.
+    unsafe extern "C" fn add(held: *const *mut u8, incoming: *const *mut u8, elements: u64) {
+        for number in 0..elements as usize {
+            // SAFETY: the merge hands over so many elements of both.
+            unsafe {
+                *(*held).cast::<i32>().add(number) += *(*incoming).cast::<i32>().add(number);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_in_records_are_merged_together() {
+        const COUNT: usize = 5000;
+        const PARTS: usize = 3;
+        // Records of two numbers and one of a padding, in the targets as well as in the parts.
+        let mut targets: Vec<i32> = (0..3 * COUNT as i32).collect();
+        let before = targets.clone();
+        let mut parts: Vec<i32> = (0..3 * COUNT * PARTS).map(|it| it as i32 % 1000).collect();
+        let field = |target: *mut u8| PrivateCall {
+            target,
+            elements: COUNT as u64,
+            target_stride: 12,
+            target_run: 1,
+            identity: 0,
+            merge: 0,
+            element_bytes: 4,
+            exact: 1,
+            commutes: 1,
+            ordered: 0,
+            speculative: 0,
+            record: 1,
+            constant: 0,
+            value: 0,
+            parts: 1,
+        };
+        let target = targets.as_mut_ptr().cast::<u8>();
+        let privates = [field(target), field(target.wrapping_add(8))];
+        let part = parts.as_mut_ptr().cast::<u8>();
+        let column = |number: usize| Column {
+            privates: &privates[number..=number],
+            merge: add,
+            first: Addresses::from_slice(&[part.wrapping_add(8 * number)]),
+            strides: SmallVec::from_slice(&[12]),
+            stride: 12 * COUNT,
+            parts: PARTS,
+            filled: None,
+        };
+        let columns = [column(0), column(1)];
+        assert!(columns[0].lies_with(&columns[1]));
+        let pieces = Pieces(&columns);
+        for piece in 0..pieces.count() {
+            // SAFETY: both fields of the targets and of all parts have so many elements.
+            unsafe { pieces.merge(piece) };
+        }
+        for (position, (after, before)) in targets.iter().zip(&before).enumerate() {
+            let added = (0..PARTS).map(|part| ((part * 3 * COUNT + position) % 1000) as i32);
+            let added = if position % 3 == 1 { 0 } else { added.sum() };
+            assert_eq!(*after, before + added, "{position}");
+        }
     }
 }
