@@ -216,7 +216,7 @@ fn step(random: &mut Random, text: &str) -> Option<String> {
     let array = pick(random, &["a", "b", "t", "f"]);
     let statement = 1 + below(random, 3);
     let factor = [-1, 1, 2][below(random, 3)];
-    Some(match below(random, 39) {
+    Some(match below(random, 40) {
         0 => format!("tile({one} = {size})"),
         1 | 2 => format!("tile({one} = {size}, {next} = 2)"),
         3 => format!("tile({one} = 2, {next} = {size}, {last} = 2)"),
@@ -247,6 +247,7 @@ fn step(random: &mut Random, text: &str) -> Option<String> {
         32 | 33 => format!("sink({one})"),
         36 => format!("narrow({one})"),
         37 => format!("rematerialize({variable}, {one}, tile = {size})"),
+        38 => format!("flag({variable}, {one})"),
         35 => format!("count_ahead({one}, least = 0)"),
         34 => format!("tile_reduction_using_forall({one}, chunks = 3)"),
         _ => match percent(random, 70) {

@@ -5,6 +5,7 @@ use crate::count_ahead::CountAhead;
 use crate::delinearize::Delinearize;
 use crate::distribute::Distribute;
 use crate::expand::Expand;
+use crate::flag::Flag;
 use crate::fuse::Fuse;
 use crate::hoist::Hoist;
 use crate::narrow::Narrow;
@@ -138,6 +139,8 @@ steps! {
     Expand(Expand),
     /// Tiles of a loop that each compute anew what was left in a scalar.
     Rematerialize(Rematerialize),
+    /// Whether a loop sets what all iterations that do set alike, in a flag.
+    Flag(Flag),
     /// A scalar, or a local array, for each iteration of a loop.
     Privatize(Privatize),
     /// The dimensions that flat subscripts mean.

@@ -7,6 +7,7 @@ mod attempt;
 mod borders;
 mod choice;
 mod collapse;
+mod flags;
 mod flatten;
 mod handed_on;
 mod held;
@@ -164,6 +165,7 @@ impl<'o> Scheduler<'o> {
         self.compute_keys_first();
         self.part();
         self.walk_along();
+        self.keep_flags();
         self.hand_on();
         let parted = self.found.kernel.clone();
         self.tile(&Nests::of(&parted), &parted.body, &Around::default());

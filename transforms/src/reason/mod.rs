@@ -48,9 +48,7 @@ pub enum Reason {
         path: LoopPath,
     },
     /// The loop stands inside a `scf.forall`, or has one inside.
-    #[error(
-        "`{path}` stands inside a `scf.forall` or has one inside; loops that run at once are not nested"
-    )]
+    #[error("{}", words::nested_forall(.path))]
     NestedForall {
         /// The loop.
         path: LoopPath,
@@ -102,9 +100,7 @@ pub enum Reason {
         inner: LoopPath,
     },
     /// The bounds of the inner loop depend on the outer one.
-    #[error(
-        "the bounds of `{inner}` depend on `{outer}`, so it does not run as often in every turn"
-    )]
+    #[error("{}", words::not_rectangular(.inner, .outer))]
     NotRectangular {
         /// The outer loop.
         outer: LoopPath,
@@ -112,9 +108,7 @@ pub enum Reason {
         inner: LoopPath,
     },
     /// Bounds that depend on each other, in loops of which one has a step.
-    #[error(
-        "the bounds of loops from `{path}` on depend on each other, and one of them has a step other than 1"
-    )]
+    #[error("{}", words::stepped_band(.path))]
     SteppedBand {
         /// The outermost, or the one with the step.
         path: LoopPath,
@@ -126,17 +120,13 @@ pub enum Reason {
         path: LoopPath,
     },
     /// There is nothing to part.
-    #[error(
-        "the statements of `{path}` cannot be parted: there is one, or they share what is declared in it"
-    )]
+    #[error("{}", words::one_statement(.path))]
     OneStatement {
         /// The loop.
         path: LoopPath,
     },
     /// Iterators would be divided by how often the inner loop runs, which a loop around both says.
-    #[error(
-        "how often `{path}` runs depends on a loop around, and iterators can be divided by numbers and parameters only"
-    )]
+    #[error("{}", words::moving_divisor(.path))]
     MovingDivisor {
         /// The inner loop.
         path: LoopPath,
@@ -580,6 +570,14 @@ pub enum Reason {
     NotFlat {
         /// The array.
         array: String,
+    },
+    /// What a flag is to be kept for is read in the loop, or set to one thing or another.
+    #[error("iterations of `{path}` read `{variable}`, or do not all set it to the same")]
+    NotSetAlike {
+        /// The scalar or the array.
+        variable: String,
+        /// The loop.
+        path: LoopPath,
     },
     /// A size of the schedule that divides by zero.
     #[error("`{size}` divides by zero")]

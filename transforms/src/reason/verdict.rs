@@ -77,6 +77,7 @@ impl Reason {
             | Self::PacksWritten { .. }
             | Self::NoBox { .. }
             | Self::NotFlat { .. }
+            | Self::NotSetAlike { .. }
             | Self::MayLeave { .. }
             | Self::MovingDivisor { .. }
             | Self::NotLinear { .. }
@@ -177,6 +178,7 @@ impl Reason {
             Self::NoBox { .. } => "NoBox",
             Self::OtherShape { .. } => "OtherShape",
             Self::NotFlat { .. } => "NotFlat",
+            Self::NotSetAlike { .. } => "NotSetAlike",
             Self::MayLeave { .. } => "MayLeave",
             Self::DividesByZero { .. } => "DividesByZero",
             Self::Overflow => "Overflow",

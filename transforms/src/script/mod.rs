@@ -283,10 +283,10 @@ pub(crate) fn integer(start: usize, digits: &str, end: usize) -> Result<u64, Spa
 mod tests {
     use super::*;
     use crate::{
-        Coalesce, Delinearize, Distribute, End, Expand, Fuse, Hoist, Interchange, LoopPath, Pack,
-        Parallelize, Peel, Permute, Privatize, Rematerialize, Reverse, ScalarReplace, Separate,
-        Shift, Sink, Size, Skew, Split, StripMine, Tile, TileIndirection, TileReduction, Unroll,
-        UnrollAndJam, Vectorize,
+        Coalesce, Delinearize, Distribute, End, Expand, Flag, Fuse, Hoist, Interchange, LoopPath,
+        Pack, Parallelize, Peel, Permute, Privatize, Rematerialize, Reverse, ScalarReplace,
+        Separate, Shift, Sink, Size, Skew, Split, StripMine, Tile, TileIndirection, TileReduction,
+        Unroll, UnrollAndJam, Vectorize,
     };
     use proptest::prelude::*;
 
@@ -362,6 +362,7 @@ mod tests {
                 .prop_map(|(number, it, by)| Shift::new(number, it, by).into()),
             (name(), path()).prop_map(|(variable, it)| Expand::new(variable, it).into()),
             (name(), path()).prop_map(|(variable, it)| Privatize::new(variable, it).into()),
+            (name(), path()).prop_map(|(variable, it)| Flag::new(variable, it).into()),
             (name(), path(), any::<u64>())
                 .prop_map(|(variable, it, tile)| Rematerialize::new(variable, it, tile).into()),
             (name(), path()).prop_map(|(array, it)| Pack::new(array, it).into()),
