@@ -35,7 +35,8 @@ impl Scheduled {
     /// # Errors
     /// Those of [`compile`](Self::compile), and a combiner that is a function of the host.
     pub fn object(&self, settings: &ObjectSettings) -> Result<Object, Error> {
-        let (careful, careful_in_order) = self.careful()?;
+        let scheduled = self.fit_for(settings.oob)?;
+        let (careful, careful_in_order) = scheduled.careful()?;
         let source = self.source();
         let position = |span| {
             let start = source.start(span);
@@ -45,7 +46,7 @@ impl Scheduled {
         let symbol = symbol(self.kernel());
         let code = strew_jit::object(&strew_jit::Object {
             symbol: &symbol,
-            scheduled: self.verified(),
+            scheduled: scheduled.verified(),
             careful: careful.verified(),
             careful_in_order,
             mode: settings.mode,

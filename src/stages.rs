@@ -2,6 +2,8 @@
 //! each made from the one before it and holding what the next needs. Nothing is decided here; every
 //! stage calls the crate that does its work.
 
+mod fitting;
+
 use crate::argument::name_of;
 use crate::convert::Notes;
 use crate::error::{Error, KernelError, Refusal};
@@ -10,8 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use strew_affine::mlir::{Unsupported, to_mlir};
 use strew_affine::verify::{Verified, verify};
-use strew_affine::visit::walk;
-use strew_affine::{IterId, Kernel, Node, Span};
+use strew_affine::{IterId, Kernel, Span};
 use strew_jit::{Argument, ArgumentKind, Faults, Oob};
 use strew_transforms::{Machine, Observer, Schedule};
 
@@ -63,9 +64,9 @@ pub struct Compiled {
     located: Version,
 }
 
-/// Why a schedule is given up in a call whose sizes it cannot have.
-const LEAVES_64_BITS: &str =
-    "with these sizes, a bound or a subscript that it computes leaves 64 bits";
+/// Why a schedule is given up in a call whose sizes, or keys, it cannot have.
+const LEAVES_ITS_TYPE: &str =
+    "with these sizes or keys, a bound or a subscript leaves its type on the way";
 
 /// Why one is given up in a call whose budget has no room for it, where that changes no bit.
 const LACKS_MEMORY: &str = "the memory budget has no room for the local arrays that it makes";
@@ -314,52 +315,6 @@ impl Scheduled {
         &self.parsed.source
     }
 
-    /// The kernel that can tell its faults, without assumptions if there is such a version, and
-    /// whether its loops have to run in order for that: the kernel as it was written, but for what
-    /// is asserted in its schedule.
-    pub(crate) fn careful(&self) -> Result<(Self, bool), Error> {
-        let checks_disjoint = self.checks_disjoint();
-        let parsed = self.exact_source()?;
-        if checks_disjoint {
-            return Ok((parsed.fitting(&self.plan)?.0, true));
-        }
-        let plan = Plan::Explicit(Schedule::new());
-        Ok((parsed.schedule(&plan, &mut ())?, false))
-    }
-
-    /// The source of the kernel, read without assumptions about its parameters; kernel text means
-    /// what it says.
-    fn exact_source(&self) -> Result<ParsedKernel, Error> {
-        let source = self.source();
-        if source.language() != Language::C {
-            return Ok((*self.parsed).clone());
-        }
-        let (kernels, _) = convert::from_c_exact(source);
-        let mut kernels = kernels.into_iter();
-        let found = kernels.find(|(kernel, _)| kernel.name == self.kernel.name);
-        let missing = || Error::Defect("the exact version of a kernel is missing".to_owned());
-        let (kernel, notes) = found.ok_or_else(missing)?;
-        Ok(ParsedKernel {
-            source: source.clone(),
-            kernel: verified(source, kernel)?,
-            notes,
-        })
-    }
-
-    /// Whether its schedule assumes more than the kernel as it was written.
-    fn assumes(&self) -> bool {
-        self.kernel.assumptions != self.written().assumptions
-    }
-
-    /// Whether it checks that elements of an array are written once.
-    fn checks_disjoint(&self) -> bool {
-        let mut checks = false;
-        walk(&self.kernel.body, &mut |node, _| {
-            checks |= matches!(node, Node::Forall(forall) if !forall.disjoint.is_empty());
-        });
-        checks
-    }
-
     /// The kernel as MLIR.
     ///
     /// # Errors
@@ -383,7 +338,7 @@ impl Scheduled {
     pub fn compile_for(self, oob: Oob) -> Result<Compiled, Error> {
         // A schedule splits and copies loops: what its faults could tell is not what the writer of
         // the source knows.
-        self.compile_with(Faults::Bare, oob)
+        self.fit_for(oob)?.compile_with(Faults::Bare, oob)
     }
 
     /// The names of what callers pass, with what each must be.
@@ -506,7 +461,7 @@ impl Compiled {
             let scheduled = self.scheduled.parsed.schedule(&plan, &mut ())?;
             let mut compiled = scheduled.compile_with(Faults::Located, self.oob)?;
             // Only a schedule can have failed where the kernel as it was written does not.
-            compiled.dropped = Some(LEAVES_64_BITS.to_owned());
+            compiled.dropped = Some(LEAVES_ITS_TYPE.to_owned());
             Ok(Arc::new(compiled))
         };
         self.written.get_or_init(make).clone()

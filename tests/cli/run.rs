@@ -341,7 +341,7 @@ fn a_schedule_that_sizes_rule_out_is_told_to_be_dropped() {
     let (steps, dropped, _) = run("n=4");
     assert_eq!((steps, dropped), (Some(1), serde_json::Value::Null));
     let (steps, dropped, told) = run("n=1000");
-    let why = "with these sizes, a bound or a subscript that it computes leaves 64 bits";
+    let why = "with these sizes or keys, a bound or a subscript leaves its type on the way";
     assert_eq!((steps, dropped), (Some(0), why.into()));
     let expected = format!("; the schedule was dropped: {why}\n");
     assert!(told.contains(&expected), "{told}");

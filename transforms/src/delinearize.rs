@@ -9,11 +9,11 @@ use crate::tree::for_each_access_mut;
 use crate::{LoopPath, Reason, Size};
 use std::fmt;
 use strew_affine::dependence::{Analyzed, Site, Target};
-use strew_affine::flat::{Shape, last_rows, shape_in_rows};
+use strew_affine::flat::{KeyedShape, Shape, keyed_shape, last_rows, shape_in_rows};
 use strew_affine::verify::Verified;
 use strew_affine::{
-    AffineExpr, Array, ArrayId, Condition, Expr, Kernel, Overflow, ScalarId, Subscript, Variable,
-    visit,
+    AffineExpr, Array, ArrayId, Condition, Expr, Kernel, Overflow, Relation, ScalarId, Subscript,
+    Variable, visit,
 };
 
 /// Gives an array with flat subscripts the dimensions that were meant.
@@ -29,6 +29,12 @@ use strew_affine::{
 /// their sizes: then no two elements become one. An array that is as long as the call's has so many
 /// elements or more. What of that parameters decide, and is not known, the kernel assumes from then
 /// on, and a call checks it. The elements lie in memory as before, so a caller passes the same.
+///
+/// Rows may be picked by data, as in `a[key[i] * m + j]`. Of an array that is as long as the
+/// call's there are `a_length / m` then, and that the length is a multiple of `m` is assumed as
+/// well. A key that is no row faults, as in the flat form, but where arithmetic of fewer than 64
+/// bits wraps to an element: whoever runs the kernel has to look at a fault again in that form, and
+/// must not skip what is out of range.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Delinearize {
     /// The array, of one dimension.
@@ -97,7 +103,7 @@ struct Delinearized {
     array: ArrayId,
     extents: Vec<AffineExpr>,
     /// Of each access, in the order of [`visit::accesses`].
-    subscripts: Vec<Vec<AffineExpr>>,
+    subscripts: Vec<Vec<Subscript>>,
 }
 
 fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> {
@@ -112,11 +118,15 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
     let not_flat = || Reason::NotFlat {
         array: request.array.clone(),
     };
-    let shape = shape_in_rows(kernel, array, inner)?.ok_or_else(not_flat)?;
-    for condition in &shape.conditions {
-        if holds_for_none(condition)? {
+    let Some(shape) = shape_in_rows(kernel, array, inner)? else {
+        let [size] = inner else {
             return Err(not_flat());
-        }
+        };
+        let shape = keyed_shape(kernel, array, size)?.ok_or_else(not_flat)?;
+        return in_rows_by_keys(kernel, array, extents, shape)?.ok_or_else(not_flat);
+    };
+    if any_holds_for_none(&shape.conditions)? {
+        return Err(not_flat());
     }
     let mut prepared = kernel.clone();
     prepared.arrays[array].length = length;
@@ -136,7 +146,7 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
         kernel: prepared,
         array,
         extents,
-        subscripts: shape.subscripts.clone(),
+        subscripts: affine(&shape),
     };
     if length.is_some() && !delinearized.stays_in_range() {
         let rows = delinearized.rows_are_there(&shape)?;
@@ -167,6 +177,58 @@ fn length_of_call(kernel: &Kernel, array: ArrayId) -> Option<ScalarId> {
     let is_told = told.any(|it| kernel.arrays[it].length == Some(length));
     let is_passed = kernel.array_params().any(|it| it == array);
     (kernel.scalars[length].inferred && is_passed && !is_told).then_some(length)
+}
+
+fn affine(shape: &Shape) -> Vec<Vec<Subscript>> {
+    let accesses = shape.subscripts.iter();
+    accesses
+        .map(|it| it.iter().cloned().map(Subscript::Affine).collect())
+        .collect()
+}
+
+/// Gives `array` rows some of which data pick, where these are all that it has.
+fn in_rows_by_keys(
+    kernel: &Kernel,
+    array: ArrayId,
+    extents: Vec<AffineExpr>,
+    shape: KeyedShape,
+) -> Result<Option<Delinearized>, Overflow> {
+    if any_holds_for_none(&shape.conditions)? {
+        return Ok(None);
+    }
+    let length = length_of_call(kernel, array);
+    let mut prepared = kernel.clone();
+    prepared.arrays[array].length = length;
+    if let [rows, size] = extents.as_slice() {
+        // Before rows are counted, which divides by it.
+        assume(&mut prepared, [Condition::at_most(1, size.clone())])?;
+        assume(&mut prepared, [Condition::at_most(0, rows.clone())])?;
+    }
+    assume(&mut prepared, shape.conditions)?;
+    if let Some(length) = length {
+        let whole = Condition {
+            left: product(&extents)?,
+            relation: Relation::Equal,
+            right: length.into(),
+        };
+        assume(&mut prepared, [whole])?;
+    }
+    let subscripts = shape.subscripts.into_iter();
+    Ok(Some(Delinearized {
+        kernel: prepared,
+        array,
+        extents,
+        subscripts: subscripts.map(Vec::from).collect(),
+    }))
+}
+
+fn any_holds_for_none(conditions: &[Condition]) -> Result<bool, Overflow> {
+    for condition in conditions {
+        if holds_for_none(condition)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether `condition` asks for a size that is not positive: no loop that uses it then runs.
@@ -254,8 +316,7 @@ impl Delinearized {
         let change = &mut |access: &mut strew_affine::Access| {
             let known = found.iter().find(|(flat, _)| *flat == access.subscripts);
             if let Some((_, subscripts)) = known.filter(|_| access.array == array) {
-                let subscripts = subscripts.iter().cloned();
-                access.subscripts = subscripts.map(Subscript::Affine).collect();
+                access.subscripts.clone_from(subscripts);
             }
         };
         for_each_access_mut(&mut kernel.body, change);

@@ -16,7 +16,10 @@
 //! Parametrically Sized Arrays* (ICS 2015).
 
 mod apart;
+mod keyed;
 mod sizes;
+
+pub use keyed::{KeyedShape, keyed_shape, keyed_sizes};
 
 use crate::visit::{AccessKind, AccessSite, Loop, accesses};
 use crate::{AffineExpr, ArrayId, Condition, Kernel, Overflow, Subscript};

@@ -3,14 +3,15 @@
 use super::Scheduler;
 use super::attempt::Attempt;
 use crate::Delinearize;
-use strew_affine::flat::{Shape, rows_of, shape_in_rows, shape_of};
+use strew_affine::flat::{Shape, keyed_sizes, rows_of, shape_in_rows, shape_of};
 use strew_affine::visit::{AccessKind, accesses};
 use strew_affine::{AffineExpr, ArrayId, Kernel};
 
 impl Scheduler<'_> {
     /// Delinearizes all arrays that can be. Where there are some, others get the length that their
     /// subscripts show, and so do those of which iterations use what others leave, which scalars
-    /// hold then.
+    /// hold then. Arrays whose rows data pick come before those, since their rows say nothing of
+    /// the lengths of others.
     pub(super) fn give_dimensions(&mut self) {
         let arrays: Vec<_> = self.found.kernel.array_params().collect();
         let mut have_rows = false;
@@ -20,6 +21,9 @@ impl Scheduler<'_> {
                 let begins = shape.origin == AffineExpr::default();
                 begins.then(|| delinearize(attempt, *array, &shape))?
             });
+        }
+        for array in &arrays {
+            self.attempt(|attempt| in_rows_by_keys(attempt, *array));
         }
         for array in &arrays {
             if !have_rows && !hands_on(&self.found.kernel, *array) {
@@ -54,6 +58,14 @@ fn delinearize(attempt: &mut Attempt, array: ArrayId, shape: &Shape) -> Option<(
     };
     let requests: Vec<_> = rows.into_iter().map(request).collect::<Option<_>>()?;
     attempt.first_of(requests)
+}
+
+/// Gives `array` all the rows that it has, where data pick some of them.
+fn in_rows_by_keys(attempt: &mut Attempt, array: ArrayId) -> Option<()> {
+    let kernel = attempt.kernel();
+    let sizes = keyed_sizes(kernel, array)?;
+    let request = Delinearize::of(kernel, array, &sizes)?;
+    attempt.first_of(vec![request])
 }
 
 #[cfg(test)]
@@ -104,6 +116,16 @@ mod tests {
         );
     }
 
+    /// Where a row is, data say: there are all that the array has.
+    #[test]
+    fn rows_that_data_pick() {
+        let sums = "affine.for i in 0..n { affine.for j in 0..m { y[seg[i] * m + i32(j)] reduce(add) x[i * m + j] } }";
+        let both = "delinearize(x, [n, m]) delinearize(y, [ys / m, m])";
+        assert_eq!(told(sums), both);
+        let gathered = "affine.for i in 0..n { affine.for j in 0..8 { y[i * 8 + j] = x[i64(seg[i]) * 8 + j] } }";
+        assert_eq!(told(gathered), "delinearize(x, [xs / 8, 8])");
+    }
+
     #[test]
     fn what_iterations_hand_on_has_a_length() {
         let sums = "y[0] = 0.0 affine.for i in 0..n { y[i + 1] = y[i] + x[i] }
@@ -118,8 +140,8 @@ mod tests {
             "affine.for i in 0..n { y[seg[i]] reduce(add) x[i] * w[i] }",
             // Two sizes, of which either may be the greater one.
             "affine.for i in 0..n { y[i] = 1.0 } affine.for j in 0..m { y[j] = 2.0 }",
-            // Where a row is, data say.
-            "affine.for i in 0..n { affine.for j in 0..m { y[seg[i] * m + i32(j)] reduce(add) w[j] } }",
+            // Nothing goes along a row.
+            "affine.for i in 0..n { y[seg[i] * m] reduce(add) x[i] * w[i] }",
         ] {
             assert_eq!(told(body), "", "{body}");
         }

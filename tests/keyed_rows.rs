@@ -1,0 +1,154 @@
+//! Rows that keys pick out of flat arrays: the same as in a loop over elements, whatever the length
+//! of the array, the keys and the size of a row.
+
+use strew::{Compiler, Error, Kernel, Mode, Oob};
+
+const FLAT: &str = "
+void add(int n, int d, const int *key, const double *x, double *out) {
+  for (int i = 0; i < n; i++)
+    for (int c = 0; c < d; c++)
+      out[key[i] * d + c] += x[i * d + c];
+}";
+
+/// Rows in a loop over entries, those that are updated as well as those that are read.
+const BAGS: &str = "
+void bags(int bags, int d, const long *bag, const int *word, const double *x, double *sum, double *out) {
+  for (int b = 0; b < bags; b++)
+    for (long k = bag[b]; k < bag[b + 1]; k++) {
+      long row = (long)word[k] * d;
+      for (int c = 0; c < d; c++) {
+        out[row + c] += x[(long)b * d + c];
+        sum[(long)b * d + c] += x[(long)word[k] * d + c];
+      }
+    }
+}";
+
+fn kernel(source: &str, name: &str, strategy: &str) -> Kernel {
+    let compiler = Compiler::new().strategy(strategy.parse().expect("a strategy"));
+    let compiler = compiler.threads(2).mode(Mode::Exact);
+    let program = compiler.compile("k.c", source).expect("a program");
+    program.kernel(name).expect("a kernel")
+}
+
+/// What C does where 32 bits wrap; `None` where an element is out of range, unless it is skipped.
+fn expected(d: i32, key: &[i32], x: &[f64], out: &[f64], skips: bool) -> Option<Vec<f64>> {
+    let mut out = out.to_vec();
+    for (i, key) in key.iter().enumerate() {
+        for c in 0..d {
+            let flat = key.wrapping_mul(d).wrapping_add(c);
+            let element = usize::try_from(flat).ok().and_then(|it| out.get_mut(it));
+            match element {
+                Some(element) => *element += x[i * d as usize + c as usize],
+                None if skips => {}
+                None => return None,
+            }
+        }
+    }
+    Some(out)
+}
+
+#[track_caller]
+fn check(length: usize, d: i32, key: &[i32]) {
+    let x: Vec<f64> = (0..key.len() * d as usize).map(|it| it as f64).collect();
+    let before: Vec<f64> = (0..length).map(|it| 0.5 * it as f64).collect();
+    for strategy in ["auto", "serial", "rows", "columns"] {
+        let kernel = kernel(FLAT, "add", strategy);
+        for oob in [Oob::Error, Oob::Skip] {
+            let kernel = kernel.clone().oob(oob);
+            let mut out = before.clone();
+            let call = kernel.bind().scalar("n", key.len() as i32).scalar("d", d);
+            let call = call.array("key", key).array("x", &x);
+            let ran = call.array_mut("out", &mut out).run();
+            match expected(d, key, &x, &before, oob == Oob::Skip) {
+                Some(expected) => {
+                    // Not all forms of a kernel have rows to be owned.
+                    if let Err(Error::Failure(refused)) = &ran {
+                        assert_ne!(strategy, "auto", "{refused}");
+                        continue;
+                    }
+                    assert!(ran.is_ok(), "{strategy} {ran:?}");
+                    assert_eq!(out, expected, "{strategy}");
+                }
+                None => {
+                    assert!(ran.is_err(), "{strategy}");
+                    assert_eq!(out, before, "{strategy}");
+                }
+            }
+        }
+    }
+}
+
+fn keys(count: usize, below: i32) -> Vec<i32> {
+    let scattered = (0..count).map(|it| (it * 7919 % 10_007) as i32 % below);
+    scattered.collect()
+}
+
+#[test]
+fn whole_rows() {
+    for d in [1, 2, 3, 8, 64] {
+        check(50 * d as usize, d, &keys(1000, 50));
+    }
+}
+
+#[test]
+fn a_part_of_a_row_at_the_end() {
+    let mut key = keys(500, 50);
+    check(50 * 8 + 5, 8, &key);
+    // Some of its elements are there, and some are not.
+    key[321] = 50;
+    check(50 * 8 + 5, 8, &key);
+}
+
+#[test]
+fn keys_that_are_no_rows() {
+    for wrong in [50, -1, i32::MAX, i32::MIN, 1 << 29] {
+        let mut key = keys(500, 50);
+        key[400] = wrong;
+        check(400, 8, &key);
+    }
+}
+
+/// Times eight, these are rows again in 32 bits.
+#[test]
+fn keys_that_wrap_to_rows() {
+    let mut key = keys(500, 50);
+    key[77] = (1 << 29) + 3;
+    key[78] = i32::MIN + 4;
+    check(400, 8, &key);
+}
+
+#[test]
+fn rows_of_nothing() {
+    check(400, 0, &keys(500, 50));
+    check(0, 8, &[]);
+}
+
+#[test]
+fn rows_in_loops_over_entries() {
+    let (bags, words, d) = (300_usize, 4096_usize, 40_usize);
+    let bag: Vec<i64> = (0..=bags).map(|it| (it * it / 30) as i64).collect();
+    let word = keys(bag[bags] as usize, words as i32);
+    let x: Vec<f64> = (0..words * d).map(|it| (it % 97) as f64).collect();
+    let mut expected = (vec![0.0; bags * d], vec![1.0; words * d]);
+    for b in 0..bags {
+        for k in bag[b]..bag[b + 1] {
+            let row = word[k as usize] as usize * d;
+            for c in 0..d {
+                expected.1[row + c] += x[b * d + c];
+                expected.0[b * d + c] += x[row + c];
+            }
+        }
+    }
+    for strategy in ["auto", "serial", "dense"] {
+        let compiler = Compiler::new().strategy(strategy.parse().expect("a strategy"));
+        let program = compiler.threads(2).compile("k.c", BAGS);
+        let kernel = program.and_then(|it| it.kernel("bags")).expect("a kernel");
+        let (mut sum, mut out) = (vec![0.0; bags * d], vec![1.0; words * d]);
+        let call = kernel.bind().scalar("bags", bags as i32);
+        let call = call.scalar("d", d as i32).array("bag", &bag);
+        let call = call.array("word", &word).array("x", &x);
+        let call = call.array_mut("sum", &mut sum).array_mut("out", &mut out);
+        call.run().expect("a call");
+        assert_eq!((sum, out), expected, "{strategy}");
+    }
+}
