@@ -28,8 +28,8 @@ pub struct Bounded {
     pub lower: Option<usize>,
     /// The position of the other one.
     pub upper: usize,
-    /// Whether one comparison says the same, of the number with `below` as numbers without a sign:
-    /// `least` is 0 then, and `below` never negative.
+    /// Whether one comparison says the same, of the number with `below`, or with 0 where that is
+    /// negative, as numbers without a sign: `least` is 0 then, and `below` does not wrap.
     pub is_one_comparison: bool,
 }
 
@@ -66,7 +66,7 @@ pub fn bounded(kernel: &Kernel, parts: &[&Expr]) -> Vec<Bounded> {
                 found.find_map(|(position, part)| Some((Some(position), least(part)?)))?
             }
         };
-        let is_one_comparison = least == 0 && is_size(kernel, &below);
+        let is_one_comparison = least == 0 && (is_size(kernel, &below) || is_kept(kernel, &below));
         let between = Between {
             number: number.clone(),
             least,
@@ -106,6 +106,11 @@ impl Between {
         let offsets = self.offsets(kernel, extent);
         offsets.is_some_and(|it| it.contains(&offset))
     }
+}
+
+/// Whether `below`, a constant or a parameter and a small constant, never leaves 64 bits.
+fn is_kept(kernel: &Kernel, below: &AffineExpr) -> bool {
+    below.constant() == 0 || params(below).all(|it| kernel.scalars[it].ty.bits() < 64)
 }
 
 /// Whether `ty` holds every number below `extent`, a constant or a parameter and a constant.
@@ -334,10 +339,10 @@ mod tests {
             ("k + 1 >= 0 && k + 1 < m", "k + 1 < m"),
             ("k > 0 && k < m", "1 <= k < m, in two"),
             ("k >= 2 && k <= m", "2 <= k < m + 1, in two"),
-            ("j >= i32(0) && j < w - i32(1)", "j < w - 1, in two"),
-            ("k >= 0 && k <= i64(w) - 3", "k < w - 2, in two"),
+            ("j >= i32(0) && j < w - i32(1)", "j < w - 1"),
+            ("k >= 0 && k <= i64(w) - 3", "k < w - 2"),
             // Below nothing.
-            ("k >= 0 && k < -7", "k < -7, in two"),
+            ("k >= 0 && k < -7", "k < -7"),
         ] {
             assert_eq!(found(condition), [expected], "{condition}");
         }

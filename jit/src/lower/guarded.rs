@@ -4,7 +4,7 @@
 use super::function::FunctionLowering;
 use super::known::Mark;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use strew_affine::bounded::{Between, bounded};
 use strew_affine::interpret::Oob;
 use strew_affine::{Expr, Subscript};
@@ -48,8 +48,8 @@ impl FunctionLowering<'_, '_, '_> {
         Some(mark)
     }
 
-    /// Whether the number lies below an extent, which is not negative, as one comparison of numbers
-    /// without a sign.
+    /// Whether the number lies below an extent, or below 0 where that is negative, as one comparison
+    /// of numbers without a sign.
     fn lies_in(&mut self, between: &Between) -> Value {
         let subscript = Subscript::Computed(between.number.clone());
         let value = self.known_index(&subscript).unwrap_or_else(|| {
@@ -58,6 +58,9 @@ impl FunctionLowering<'_, '_, '_> {
             value
         });
         let extent = self.extent(&between.below);
+        // The same in all turns, so it leaves the loop.
+        let none = self.builder.ins().iconst(types::I64, 0);
+        let extent = self.builder.ins().smax(extent, none);
         let ins = self.builder.ins();
         ins.icmp(IntCC::UnsignedLessThan, value, extent)
     }
