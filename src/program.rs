@@ -268,7 +268,13 @@ impl Kernel {
     }
 
     fn run_by<T>(&self, call: Call<T>, arguments: &mut [Argument<'_>]) -> Result<Ran<T>, Error> {
-        let mut weaker: Option<Self> = None;
+        let set = self.as_set()?;
+        let other = set.as_ref().unwrap_or(&self.compiled).for_other_keys();
+        let instead = |compiled| Self {
+            compiled,
+            settings: self.settings.clone(),
+        };
+        let mut weaker: Option<Self> = other.transpose()?.map(instead);
         let mut assumption = None;
         loop {
             let kernel = weaker.as_ref().unwrap_or(self);
@@ -286,10 +292,7 @@ impl Kernel {
             let Some(compiled) = set.as_ref().unwrap_or(&kernel.compiled).weaker() else {
                 return Err(self.argument_error(vec![ArgumentError::Assumption { condition }]));
             };
-            weaker = Some(Self {
-                compiled: compiled?,
-                settings: self.settings.clone(),
-            });
+            weaker = Some(instead(compiled?));
             assumption.get_or_insert(condition);
         }
     }
@@ -351,6 +354,9 @@ impl Kernel {
             // one met, unless that left 64 bits only in what its schedule made of the sizes.
             let written = compiled.written()?;
             result = call(written.code(), runtime, settings, arguments);
+            if result.is_ok() {
+                compiled.note_misled();
+            }
             version = Some(written);
         }
         let version = sparing.or(version);

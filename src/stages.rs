@@ -8,6 +8,7 @@ use crate::argument::name_of;
 use crate::convert::Notes;
 use crate::error::{Error, KernelError, Refusal};
 use crate::{Diagnostic, Diagnostics, Language, Source, convert};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use strew_affine::mlir::{Unsupported, to_mlir};
@@ -62,11 +63,18 @@ pub struct Compiled {
     sparing: Version,
     /// The same version, whose faults are told.
     located: Version,
+    /// The weaker version, once keys were not where a schedule took them to be.
+    for_other_keys: Version,
+    /// Whether they were, in any call.
+    was_misled: Arc<AtomicBool>,
 }
 
 /// Why a schedule is given up in a call whose sizes, or keys, it cannot have.
 const LEAVES_ITS_TYPE: &str =
     "with these sizes or keys, a bound or a subscript leaves its type on the way";
+
+/// Why one is given up for good.
+const OTHER_KEYS: &str = "in an earlier call, keys went beyond the rows that it found";
 
 /// Why one is given up in a call whose budget has no room for it, where that changes no bit.
 const LACKS_MEMORY: &str = "the memory budget has no room for the local arrays that it makes";
@@ -369,6 +377,8 @@ impl Scheduled {
             written: Version::default(),
             sparing: Version::default(),
             located: Version::default(),
+            for_other_keys: Version::default(),
+            was_misled: Arc::default(),
         })
     }
 }
@@ -437,6 +447,28 @@ impl Compiled {
         let mut compiled = scheduled.compile_for(self.oob)?;
         compiled.dropped = dropped;
         Ok(Arc::new(compiled))
+    }
+
+    /// Takes note that the kernel as it was written did what this one could not.
+    pub(crate) fn note_misled(&self) {
+        if self.scheduled.has_rows_by_keys() {
+            self.was_misled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The version to run from the call on in which keys were not where the schedule took them to
+    /// be: to run both each time would take longer than to do without rows.
+    pub(crate) fn for_other_keys(&self) -> Option<Result<Arc<Self>, Error>> {
+        if !self.was_misled.load(Ordering::Relaxed) {
+            return None;
+        }
+        let weaker = self.weaker()?;
+        let make = || {
+            let mut weaker = (*weaker?).clone();
+            weaker.dropped = Some(OTHER_KEYS.to_owned());
+            Ok(Arc::new(weaker))
+        };
+        Some(self.for_other_keys.get_or_init(make).clone())
     }
 
     /// Whether it checks that elements of an array are written once.

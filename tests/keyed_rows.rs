@@ -10,6 +10,14 @@ void add(int n, int d, const int *key, const double *x, double *out) {
       out[key[i] * d + c] += x[i * d + c];
 }";
 
+/// Columns of a row for each iteration.
+const SPREAD: &str = "
+void spread(int n, int q, int m, const int *key, double *out) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < q; j++)
+      out[i * m + key[i * q + j]] += 1 + j;
+}";
+
 /// Rows in a loop over entries, those that are updated as well as those that are read.
 const BAGS: &str = "
 void bags(int bags, int d, const long *bag, const int *word, const double *x, double *sum, double *out) {
@@ -151,4 +159,51 @@ fn rows_in_loops_over_entries() {
         call.run().expect("a call");
         assert_eq!((sum, out), expected, "{strategy}");
     }
+}
+
+/// Keys that go to the next row are none of the row's columns, and what they update is an element
+/// all the same. After one such call nobody takes them for columns any more.
+#[test]
+fn columns_that_keys_pick() {
+    let (n, q, m) = (700_usize, 50_usize, 300_usize);
+    let compiler = Compiler::new().threads(2).mode(Mode::Exact);
+    let program = compiler.compile("k.c", SPREAD).expect("a program");
+    let kernel = program.kernel("spread").expect("a kernel");
+    let inside = keys(n * q, m as i32);
+    let mut beyond = inside.clone();
+    beyond[17] = m as i32 + 5;
+    let mut outside = inside.clone();
+    outside[n * q - 1] = m as i32;
+    let run = |key: &[i32], out: &mut [f64]| {
+        let call = kernel.bind().scalar("n", n as i32).scalar("q", q as i32);
+        let call = call.scalar("m", m as i32).array("key", key);
+        call.array_mut("out", out).run_with_report()
+    };
+    let mut dropped = Vec::new();
+    for key in [&inside, &outside, &beyond, &inside] {
+        let mut expected = Some(vec![0.5; n * m]);
+        for (at, key) in key.iter().enumerate() {
+            let element = at / q * m + *key as usize;
+            let there = expected.as_mut().and_then(|it| it.get_mut(element));
+            match there {
+                Some(there) => *there += 1.0 + (at % q) as f64,
+                None => expected = None,
+            }
+        }
+        let mut out = vec![0.5; n * m];
+        let ran = run(key, &mut out);
+        match expected {
+            Some(expected) => {
+                dropped.push(ran.expect("a call").dropped.is_some());
+                assert_eq!(out, expected);
+            }
+            None => {
+                assert!(matches!(ran, Err(Error::Fault(_))));
+                assert_eq!(out, vec![0.5; n * m]);
+            }
+        }
+    }
+    assert_eq!(dropped, [false, true, true]);
+    let schedule = kernel.compiled().steps().to_string();
+    assert!(schedule.contains("parallelize(i)"), "{schedule}");
 }

@@ -489,3 +489,15 @@ fn a_variable_that_runs_on_through_an_outer_loop_keeps_its_value() {
         ],
     )]);
 }
+
+/// With a sum of sizes for an end, the end of the type would be a single condition, which none but
+/// empty arrays meet.
+#[test]
+fn what_is_assumed_leaves_room_for_sizes() {
+    let (assumed, _) =
+        raised("for (int i = 0; i < n; i++) for (int j = 0; j < m - s; j++) z[i * m + j] = 1;");
+    let conditions = assumed.trim_matches(['(', ')']).split(", ");
+    for condition in conditions {
+        assert!(condition.contains("214748364"), "{condition} of {assumed}");
+    }
+}

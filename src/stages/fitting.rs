@@ -57,17 +57,15 @@ impl Scheduled {
         Ok(self.clone())
     }
 
-    /// Whether its schedule may have given an array rows that data pick: subscripts that wrap on
-    /// the way to an element are out of range there.
+    /// Whether its schedule may have given an array rows, or columns, that data pick: subscripts
+    /// that wrap on the way to an element are out of range there, and so are columns of other rows.
     pub(super) fn has_rows_by_keys(&self) -> bool {
         let dimensions = |(array, it): (ArrayId, &Array)| {
             it.extents.len() < self.kernel.arrays[array].extents.len()
         };
         let is_by_key = |access: &Access| {
-            matches!(
-                access.subscripts.as_slice(),
-                [Subscript::Computed(_), _, ..]
-            )
+            let mut subscripts = access.subscripts.iter();
+            subscripts.len() > 1 && subscripts.any(|it| matches!(it, Subscript::Computed(_)))
         };
         let sites = accesses(&self.kernel);
         self.written().arrays.iter().any(dimensions) && sites.iter().any(|it| is_by_key(it.access))

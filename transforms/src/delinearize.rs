@@ -30,11 +30,12 @@ use strew_affine::{
 /// elements or more. What of that parameters decide, and is not known, the kernel assumes from then
 /// on, and a call checks it. The elements lie in memory as before, so a caller passes the same.
 ///
-/// Rows may be picked by data, as in `a[key[i] * m + j]`. Of an array that is as long as the
-/// call's there are `a_length / m` then, and that the length is a multiple of `m` is assumed as
-/// well. A key that is no row faults, as in the flat form, but where arithmetic of fewer than 64
-/// bits wraps to an element: whoever runs the kernel has to look at a fault again in that form, and
-/// must not skip what is out of range.
+/// Data may pick rows, as in `a[key[i] * m + j]`, or columns, as in `a[i * m + key[j]]`. Of an
+/// array that is as long as the call's there are `a_length / m` rows then, and that the length is a
+/// multiple of `m` is assumed as well. A key that is no row, or no column, faults. In the flat form
+/// it does not where arithmetic of fewer than 64 bits wraps to an element, or where that is in
+/// another row: whoever runs the kernel has to look at a fault again in that form, and must not
+/// skip what is out of range.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Delinearize {
     /// The array, of one dimension.

@@ -1,16 +1,19 @@
-//! Rows that data pick out of a flat array: `a[key[i] * m + j]` is `a[key[i], j]`.
+//! Rows and columns that data pick out of a flat array: `a[key[i] * m + j]` is `a[key[i], j]`, and
+//! `a[i * m + key[j]]` is `a[i, key[j]]`.
 //!
 //! Which row it is nobody knows beforehand, so rows are all that the array has room for, and a key
 //! that is none of them is out of range in either form. Numbers of fewer than 64 bits may wrap on
-//! the way to a flat subscript, and so come to an element where the row is out of range; who runs
-//! the kernel in rows has to look at such a fault again, in the form that is flat.
+//! the way to a flat subscript, and so come to an element where the row is out of range, and a key
+//! that is no column may come to another row: who runs the kernel in rows has to look at such a
+//! fault again, in the form that is flat.
 
-use super::apart::stay_within;
+use super::apart::{extreme, stay_within};
 use super::sizes::divided;
 use super::{Understood, understood};
 use crate::visit::{AccessSite, Loop, accesses, arrays_written_in, bound_to};
 use crate::{
-    AffineExpr, ArrayId, BinaryOp, Condition, Expr, Kernel, Overflow, Subscript, Type, Variable,
+    AffineExpr, ArrayId, BinaryOp, Condition, Expr, Kernel, Overflow, ScalarId, Subscript, Type,
+    Variable,
 };
 
 /// A flat array in rows.
@@ -27,25 +30,45 @@ pub struct KeyedShape {
 struct Parts<'k> {
     row: &'k Expr,
     size: AffineExpr,
-    column: AffineExpr,
+    column: Column<'k>,
+    /// The types of fewer than 64 bits that it is computed in.
+    narrow: Vec<Type>,
+}
+
+/// What is added to a row.
+enum Column<'k> {
+    Affine(AffineExpr),
+    Key(&'k Expr),
 }
 
 /// How many rows `array` has, and their size, over parameters, where an access goes along a row
-/// that data pick; `None` where none does.
+/// that data pick, or where one that writes has a row of its own in each turn of a loop and data
+/// pick the column; `None` where none does.
 pub fn keyed_sizes(kernel: &Kernel, array: ArrayId) -> Option<[AffineExpr; 2]> {
     let [length] = kernel.arrays[array].extents.as_slice() else {
         return None;
     };
+    let is_written = arrays_written_in(&kernel.body).contains(&array);
     let sites = accesses(kernel);
     let mut sites = sites.iter().filter(|it| it.access.array == array);
     let size = sites.find_map(|site| {
         let [Subscript::Computed(flat)] = site.access.subscripts.as_slice() else {
             return None;
         };
-        let parts = Reader::new(kernel).parts(flat)?;
-        let mut around = site.loops.iter();
-        let goes_along = around.any(|it| parts.column.mentions(Variable::Iter(it.iter())));
-        goes_along.then_some(parts.size)
+        let reader = Reader::new(kernel);
+        let parts = reader.parts(flat)?;
+        let moves = |it: &AffineExpr| {
+            let mut around = site.loops.iter();
+            around.any(|around| it.mentions(Variable::Iter(around.iter())))
+        };
+        let is_meant = match &parts.column {
+            Column::Affine(column) => moves(column),
+            Column::Key(_) => {
+                let row = reader.exact(parts.row, &site.loops, &mut Vec::new());
+                is_written && row.as_ref().is_some_and(moves)
+            }
+        };
+        is_meant.then_some(parts.size)
     })?;
     let rows = match divided(length, &size).ok()? {
         (rows, rest) if rest == AffineExpr::default() => rows,
@@ -99,13 +122,11 @@ fn in_rows(
             Ok(found.and_then(Understood::of_row))
         }
         [Subscript::Computed(flat)] => {
-            let parts = Reader::new(kernel).parts(flat);
-            let Some(Parts { row, column, .. }) = parts.filter(|it| it.size == *size) else {
-                return Ok(None);
-            };
-            let conditions = within(&column, inner, &site.loops)?;
-            let subscripts = [Subscript::Computed(row.clone()), Subscript::Affine(column)];
-            Ok(conditions.map(|conditions| (subscripts, conditions)))
+            let reader = Reader::new(kernel);
+            match reader.parts(flat).filter(|it| it.size == *size) {
+                Some(parts) => reader.in_rows(parts, site),
+                None => Ok(None),
+            }
         }
         _ => Ok(None),
     }
@@ -136,39 +157,172 @@ impl<'k> Reader<'k> {
         Self { kernel }
     }
 
+    /// The row and the column, with what keeps both what they are.
+    fn in_rows(&self, parts: Parts<'k>, site: &AccessSite<'_>) -> Result<Option<InRows>, Overflow> {
+        let mut conditions = Vec::new();
+        let subscripts = match parts.column {
+            Column::Affine(column) => {
+                let size = std::slice::from_ref(&parts.size);
+                let Some(within) = within(&column, size, &site.loops)? else {
+                    return Ok(None);
+                };
+                conditions.extend(within);
+                [
+                    Subscript::Computed(parts.row.clone()),
+                    Subscript::Affine(column),
+                ]
+            }
+            Column::Key(key) => {
+                let Some(row) = self.exact(parts.row, &site.loops, &mut conditions) else {
+                    return Ok(None);
+                };
+                [Subscript::Affine(row), Subscript::Computed(key.clone())]
+            }
+        };
+        // Of an array that is not longer, no element is where a sum of these wraps.
+        let array = &self.kernel.arrays[site.access.array];
+        let lengths = array.extents.iter().take(1);
+        for (length, ty) in lengths.flat_map(|it| parts.narrow.iter().map(move |ty| (it, ty))) {
+            let most = ty
+                .integer_range()
+                .and_then(|(_, it)| i64::try_from(it).ok());
+            conditions.extend(most.map(|it| Condition::at_most(length.clone(), it)));
+        }
+        Ok(Some((subscripts, conditions)))
+    }
+
     fn parts(&self, flat: &'k Expr) -> Option<Parts<'k>> {
-        match flat.without_widening(self.kernel) {
+        let flat = flat.without_widening(self.kernel);
+        match flat {
             Expr::Binary(BinaryOp::Add, left, right, _) => {
                 let (parts, added) = match self.parts(left) {
                     Some(parts) => (parts, right),
                     None => (self.parts(right)?, left),
                 };
-                let column = parts.column.plus(&self.affine(added, &parts.size)?).ok()?;
-                Some(Parts { column, ..parts })
+                let column = match (parts.column, self.affine(added, &parts.size)) {
+                    (Column::Affine(column), Some(added)) => {
+                        Column::Affine(column.plus(&added).ok()?)
+                    }
+                    (Column::Affine(column), None) if column == AffineExpr::default() => {
+                        Column::Key(self.key(added)?)
+                    }
+                    _ => return None,
+                };
+                let narrow = self.narrow(flat, parts.narrow);
+                Some(Parts {
+                    column,
+                    narrow,
+                    ..parts
+                })
             }
             Expr::Binary(BinaryOp::Sub, left, right, _) => {
                 let parts = self.parts(left)?;
-                let column = parts.column.minus(&self.affine(right, &parts.size)?).ok()?;
-                Some(Parts { column, ..parts })
-            }
-            Expr::Binary(BinaryOp::Mul, left, right, _) => {
-                let (row, size) = match self.size(right) {
-                    Some(size) => (left, size),
-                    None => (right, self.size(left)?),
+                let Column::Affine(column) = parts.column else {
+                    return None;
                 };
-                let row = row.without_widening(self.kernel);
-                row.ty(self.kernel).is_integer().then(|| Parts {
-                    row,
-                    size,
-                    column: AffineExpr::default(),
+                let column = column.minus(&self.affine(right, &parts.size)?).ok()?;
+                let column = Column::Affine(column);
+                let narrow = self.narrow(flat, parts.narrow);
+                Some(Parts {
+                    column,
+                    narrow,
+                    ..parts
                 })
             }
+            Expr::Binary(BinaryOp::Mul, ..) => self.product(flat),
             Expr::Local(local) => {
                 let bound = bound_to(self.kernel, *local)?;
                 self.can_move(bound).then(|| self.parts(bound))?
             }
             _ => None,
         }
+    }
+
+    /// A product of one row and sizes.
+    fn product(&self, product: &'k Expr) -> Option<Parts<'k>> {
+        let (mut row, mut size) = (None, AffineExpr::from(1));
+        let mut narrow = Vec::new();
+        let mut factors = vec![product];
+        while let Some(factor) = factors.pop() {
+            let factor = factor.without_widening(self.kernel);
+            if let Expr::Binary(BinaryOp::Mul, left, right, _) = factor {
+                narrow = self.narrow(factor, narrow);
+                factors.extend([&**left, &**right]);
+            } else if let Some(of_size) = self.size(factor) {
+                size = size.times(&of_size).ok()?;
+            } else if row.is_none() && factor.ty(self.kernel).is_integer() {
+                row = Some(factor);
+            } else {
+                return None;
+            }
+        }
+        let is_size = size.as_constant() != Some(1);
+        row.filter(|_| is_size).map(|row| Parts {
+            row,
+            size,
+            column: Column::Affine(AffineExpr::default()),
+            narrow,
+        })
+    }
+
+    /// `known` and the type of `arithmetic`, if that may wrap.
+    fn narrow(&self, arithmetic: &Expr, mut known: Vec<Type>) -> Vec<Type> {
+        let ty = arithmetic.ty(self.kernel);
+        if ty.bits() < 64 && !known.contains(&ty) {
+            known.push(ty);
+        }
+        known
+    }
+
+    /// What data say, or what has a name.
+    fn key(&self, expr: &'k Expr) -> Option<&'k Expr> {
+        let key = expr.without_widening(self.kernel);
+        let is_key = match key {
+            Expr::Load(_) => true,
+            Expr::Local(local) => !self.kernel.locals[*local].mutable,
+            _ => false,
+        };
+        (is_key && key.ty(self.kernel).is_integer()).then_some(key)
+    }
+
+    /// What `expr` is in these loops, where its arithmetic keeps to its types under `conditions`.
+    fn exact(
+        &self,
+        expr: &Expr,
+        loops: &[Loop<'_>],
+        conditions: &mut Vec<Condition>,
+    ) -> Option<AffineExpr> {
+        let value = match expr {
+            Expr::Iter(iter) => (*iter).into(),
+            Expr::Param(param) if self.is_counted(*param) => (*param).into(),
+            Expr::Cast(_, inner) => self.exact(inner, loops, conditions)?,
+            Expr::Binary(op, left, right, _) => {
+                let left = self.exact(left, loops, conditions)?;
+                let right = self.exact(right, loops, conditions)?;
+                match op {
+                    BinaryOp::Add => left.plus(&right),
+                    BinaryOp::Sub => left.minus(&right),
+                    BinaryOp::Mul => left.times(&right),
+                    _ => return None,
+                }
+                .ok()?
+            }
+            Expr::Local(local) => {
+                return self.exact(bound_to(self.kernel, *local)?, loops, conditions);
+            }
+            _ => expr.as_integer()?.into(),
+        };
+        let ty = expr.ty(self.kernel);
+        let may_wrap = matches!(expr, Expr::Cast(..) | Expr::Binary(..)) && ty.bits() < 64;
+        if may_wrap {
+            let (least, most) = ty.integer_range()?;
+            let opposite = value.scaled(-1).ok()?;
+            for (value, most) in [(&value, most), (&opposite, -least)] {
+                let greatest = extreme(value, loops).ok()??;
+                conditions.push(Condition::at_most(greatest, i64::try_from(most).ok()?));
+            }
+        }
+        ty.is_integer().then_some(value)
     }
 
     /// Whether `expr` is the same wherever what it is bound to is visible.
@@ -181,11 +335,16 @@ impl<'k> Reader<'k> {
         is_fixed && expr.operands().into_iter().all(|it| self.can_move(it))
     }
 
+    /// Whether every value of the parameter is one that affine expressions have.
+    fn is_counted(&self, param: ScalarId) -> bool {
+        Type::I64.holds_all_of(self.kernel.scalars[param].ty)
+    }
+
     /// A number or a parameter, where the arithmetic around it keeps it as it is.
     fn size(&self, expr: &Expr) -> Option<AffineExpr> {
         let expr = expr.without_widening(self.kernel);
         match expr {
-            Expr::Param(param) => Some((*param).into()),
+            Expr::Param(param) if self.is_counted(*param) => Some((*param).into()),
             _ => expr.as_integer().filter(|it| *it > 1).map(Into::into),
         }
     }
@@ -284,6 +443,56 @@ mod tests {
     }
 
     #[test]
+    fn keys_pick_columns() {
+        for (subscript, shape) in [
+            ("i32(i) * m + key[j]", "[i, key[j]] of length floordiv m, m"),
+            ("i * p + at[j]", "[i, at[j]] of length floordiv p, p"),
+            (
+                "at[j] + i * p * i64(m)",
+                "[i, at[j]] of length floordiv (m * p), m * p",
+            ),
+            (
+                "(i * p + j) * 9 + at[i]",
+                "[i * p + j, at[i]] of length floordiv 9, 9",
+            ),
+        ] {
+            shows(&in_loops(subscript), shape);
+        }
+    }
+
+    /// Rows that are read alone have nothing of which iterations could keep apart.
+    #[test]
+    fn columns_that_are_read_stay_flat() {
+        let body = "affine.for i in 0..n { at_2[i] = a[i * p + at[i]] }";
+        let source = format!(
+            "kernel @k(n: i64, p: i64, length: i64, a: f64[length], at: i64[n], at_2: f64[n]) {{ {body} }}"
+        );
+        let kernel = text::parse(&source).expect("a kernel").remove(0);
+        let array = kernel.array_params().next().expect("an array");
+        assert_eq!(keyed_sizes(&kernel, array), None);
+    }
+
+    #[test]
+    fn what_may_wrap_is_asked() {
+        let source = "kernel @k(n: i64, m: i32, length: i64, a: f64[length], key: i32[n]) {
+            affine.for i in 0..n { affine.for j in 0..m { a[i32(i) * m + key[j]] = 1.0 } } }";
+        let kernel = text::parse(source).expect("a kernel").remove(0);
+        let array = kernel.array_params().next().expect("an array");
+        let [_, size] = keyed_sizes(&kernel, array).expect("rows");
+        let shape = keyed_shape(&kernel, array, &size);
+        let conditions = shape.expect("small numbers").expect("a shape").conditions;
+        let told: Vec<_> = (conditions.iter().map(|it| text::condition(&kernel, it))).collect();
+        assert_eq!(
+            told,
+            [
+                "n - 1 <= 2147483647",
+                "0 <= 2147483648",
+                "length <= 2147483647"
+            ]
+        );
+    }
+
+    #[test]
     fn others_may_be_rows_by_numbers() {
         let body = "affine.for i in 0..n { affine.for j in 0..m { a[key[i] * m + i32(j)] = a[i * m + j] } }";
         shows(body, "[i, j] [key[i], j] of length floordiv m, m");
@@ -294,6 +503,8 @@ mod tests {
         for subscript in [
             "key[i] * m + i32(j) + 1",
             "key[i] * m + key[j]",
+            "i * p + j + at[i]",
+            "n * p + at[i]",
             "key[i] + i32(j)",
             "i64(i16(key[i]) * i16(m) + i16(j))",
         ] {

@@ -48,8 +48,8 @@ impl FunctionLowering<'_, '_, '_> {
         Some(mark)
     }
 
-    /// Whether the number lies below an extent, or below 0 where that is negative, as one comparison
-    /// of numbers without a sign.
+    /// Whether the number lies below an extent, or below 0 where that is negative, as one
+    /// comparison of numbers without a sign.
     fn lies_in(&mut self, between: &Between) -> Value {
         let subscript = Subscript::Computed(between.number.clone());
         let value = self.known_index(&subscript).unwrap_or_else(|| {

@@ -124,6 +124,14 @@ mod tests {
         assert_eq!(told(sums), both);
         let gathered = "affine.for i in 0..n { affine.for j in 0..8 { y[i * 8 + j] = x[i64(seg[i]) * 8 + j] } }";
         assert_eq!(told(gathered), "delinearize(x, [xs / 8, 8])");
+        let spread = "affine.for i in 0..n { affine.for j in 0..m { y[i32(i) * m + seg[j]] reduce(add) 1.0 } }";
+        assert_eq!(told(spread), "delinearize(y, [ys / m, m])");
+        let flat = auto(&kernel(&flat(spread)), &Machine::default(), &mut ());
+        assert!(
+            flat.schedule.to_string().contains("parallelize(i)"),
+            "{}",
+            flat.schedule
+        );
     }
 
     #[test]
