@@ -196,13 +196,9 @@ impl Scheduler<'_> {
         for node in nodes {
             let is_tiled = match node {
                 Node::AffineFor(it) => {
-                    // Updates whose iterations do not meet need no strategy.
-                    let is_free = goes_through_indirection(&it.body, is_update_or_store)
-                        && nests.is_apart(it, around.levels);
-                    is_free && self.nest(nests, it, (around.levels, &around.counted))
-                        || self.tile_inside_few(it, &around.and(node))
+                    self.tile_inside_few(it, &around.and(node))
                         || self.tile_loop(it, &around.counted)
-                        || !is_free && self.nest(nests, it, (around.levels, &around.counted))
+                        || self.nest(nests, it, (around.levels, &around.counted))
                 }
                 _ => matches!(node, Node::Forall(_)),
             };

@@ -45,11 +45,6 @@ impl<'k> Nests<'k> {
         self.nest(target, depth).vectors().are_forward_in(count)
     }
 
-    /// Whether iterations of `target`, which has `depth` loops around it, meet in nothing.
-    pub(super) fn is_apart(&self, target: &'k AffineFor, depth: usize) -> bool {
-        self.nest(target, depth).are_apart(target)
-    }
-
     /// Nests the loops of the perfect nest of `target`, which has `depth` loops around it, in the
     /// best order that keeps the order of updates, if that is another one.
     pub(super) fn reorder(
