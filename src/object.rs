@@ -35,7 +35,7 @@ impl Scheduled {
     /// # Errors
     /// Those of [`compile`](Self::compile), and a combiner that is a function of the host.
     pub fn object(&self, settings: &ObjectSettings) -> Result<Object, Error> {
-        let scheduled = self.fit_for(settings.oob)?;
+        let (scheduled, _) = self.clone().fit_for(settings.oob)?;
         let (careful, careful_in_order) = scheduled.careful()?;
         let source = self.source();
         let position = |span| {

@@ -269,7 +269,11 @@ impl Kernel {
 
     fn run_by<T>(&self, call: Call<T>, arguments: &mut [Argument<'_>]) -> Result<Ran<T>, Error> {
         let set = self.as_set()?;
-        let other = set.as_ref().unwrap_or(&self.compiled).for_other_keys();
+        let first = set.as_ref().unwrap_or(&self.compiled);
+        // To run both each time would take longer. Which bits there are must not depend on earlier
+        // calls, though.
+        let is_settled = first.was_misled() && self.settings.runtime.mode != Mode::Stable;
+        let other = is_settled.then(|| first.for_other_keys()).flatten();
         let instead = |compiled| Self {
             compiled,
             settings: self.settings.clone(),
@@ -335,29 +339,11 @@ impl Kernel {
         if let Err(CallError::BareFault) = result
             && compiled.checks_disjoint()
         {
-            // The kernel as it was written checks nothing; in order, the scheduled one tells the
-            // first that meet.
             let located = compiled.located()?;
-            let mut in_order = settings.clone();
-            if let Ok(serial) = "serial".parse() {
-                in_order.strategy = serial;
-            }
-            result = call(located.code(), runtime, &in_order, arguments);
-            if let Err(CallError::Fault(fault)) = &mut result {
-                let written = &located.parsed().kernel().iters;
-                let is_known = |name: &str| written.values().any(|it| it.name == name);
-                fault.iteration.retain(|(name, _)| is_known(name));
-            }
+            result = self.first_that_meet(&located, call, arguments)?;
             version = Some(located);
         } else if let Err(CallError::BareFault) = result {
-            // The arrays are as they were, so the kernel as it was written meets what the scheduled
-            // one met, unless that left 64 bits only in what its schedule made of the sizes.
-            let written = compiled.written()?;
-            result = call(written.code(), runtime, settings, arguments);
-            if result.is_ok() {
-                compiled.note_misled();
-            }
-            version = Some(written);
+            (result, version) = self.without_schedule(compiled, call, arguments)?;
         }
         let version = sparing.or(version);
         match result {
@@ -368,6 +354,52 @@ impl Kernel {
             })) => Ok(Attempt::Broken(condition)),
             Err(other) => Err(in_source(self.call_error(other), version, arguments)),
         }
+    }
+
+    /// Runs what does without what the schedule of `compiled`, which met a fault, computes or takes
+    /// keys for. The arrays are as they were, so the kernel as it was written meets the same fault,
+    /// if it is one.
+    fn without_schedule<T>(
+        &self,
+        compiled: &Compiled,
+        call: Call<T>,
+        arguments: &mut [Argument<'_>],
+    ) -> Result<(Result<T, CallError>, Option<Arc<Compiled>>), Error> {
+        let runtime = self.settings.workers.runtime().map_err(Error::Threads)?;
+        let settings = &self.settings.runtime;
+        if let Some(other) = compiled.for_other_keys() {
+            let other = other?;
+            let result = call(other.code(), runtime, settings, arguments);
+            if !matches!(result, Err(CallError::BareFault)) {
+                compiled.note_misled();
+                return Ok((result, Some(other)));
+            }
+        }
+        let written = compiled.written()?;
+        let result = call(written.code(), runtime, settings, arguments);
+        Ok((result, Some(written)))
+    }
+
+    /// Which iterations are the first that write an element twice: the kernel as it was written
+    /// checks nothing, but in order the scheduled one tells them.
+    fn first_that_meet<T>(
+        &self,
+        located: &Compiled,
+        call: Call<T>,
+        arguments: &mut [Argument<'_>],
+    ) -> Result<Result<T, CallError>, Error> {
+        let runtime = self.settings.workers.runtime().map_err(Error::Threads)?;
+        let mut in_order = self.settings.runtime.clone();
+        if let Ok(serial) = "serial".parse() {
+            in_order.strategy = serial;
+        }
+        let mut result = call(located.code(), runtime, &in_order, arguments);
+        if let Err(CallError::Fault(fault)) = &mut result {
+            let written = &located.parsed().kernel().iters;
+            let is_known = |name: &str| written.values().any(|it| it.name == name);
+            fault.iteration.retain(|(name, _)| is_known(name));
+        }
+        Ok(result)
     }
 
     fn call_error(&self, error: CallError) -> Error {

@@ -63,9 +63,9 @@ pub struct Compiled {
     sparing: Version,
     /// The same version, whose faults are told.
     located: Version,
-    /// The weaker version, once keys were not where a schedule took them to be.
+    /// The weaker version, for keys that are not where a schedule takes them to be.
     for_other_keys: Version,
-    /// Whether they were, in any call.
+    /// Whether they were elsewhere in any call.
     was_misled: Arc<AtomicBool>,
 }
 
@@ -73,8 +73,8 @@ pub struct Compiled {
 const LEAVES_ITS_TYPE: &str =
     "with these sizes or keys, a bound or a subscript leaves its type on the way";
 
-/// Why one is given up for good.
-const OTHER_KEYS: &str = "in an earlier call, keys went beyond the rows that it found";
+/// Why one is given up for keys.
+const OTHER_KEYS: &str = "keys go beyond the rows that it found, here or in an earlier call";
 
 /// Why one is given up in a call whose budget has no room for it, where that changes no bit.
 const LACKS_MEMORY: &str = "the memory budget has no room for the local arrays that it makes";
@@ -346,7 +346,10 @@ impl Scheduled {
     pub fn compile_for(self, oob: Oob) -> Result<Compiled, Error> {
         // A schedule splits and copies loops: what its faults could tell is not what the writer of
         // the source knows.
-        self.fit_for(oob)?.compile_with(Faults::Bare, oob)
+        let (fitting, dropped) = self.fit_for(oob)?;
+        let mut compiled = fitting.compile_with(Faults::Bare, oob)?;
+        compiled.dropped = dropped;
+        Ok(compiled)
     }
 
     /// The names of what callers pass, with what each must be.
@@ -449,17 +452,19 @@ impl Compiled {
         Ok(Arc::new(compiled))
     }
 
-    /// Takes note that the kernel as it was written did what this one could not.
-    pub(crate) fn note_misled(&self) {
-        if self.scheduled.has_rows_by_keys() {
-            self.was_misled.store(true, Ordering::Relaxed);
-        }
+    /// Whether keys were not where the schedule takes them to be, in a call before.
+    pub(crate) fn was_misled(&self) -> bool {
+        self.was_misled.load(Ordering::Relaxed)
     }
 
-    /// The version to run from the call on in which keys were not where the schedule took them to
-    /// be: to run both each time would take longer than to do without rows.
+    /// Takes note that they were not.
+    pub(crate) fn note_misled(&self) {
+        self.was_misled.store(true, Ordering::Relaxed);
+    }
+
+    /// The version for such keys; `None` where the schedule does not go by keys.
     pub(crate) fn for_other_keys(&self) -> Option<Result<Arc<Self>, Error>> {
-        if !self.was_misled.load(Ordering::Relaxed) {
+        if !self.scheduled.has_rows_by_keys() {
             return None;
         }
         let weaker = self.weaker()?;

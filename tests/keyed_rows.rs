@@ -210,3 +210,118 @@ fn columns_that_keys_pick() {
         "{schedule}"
     );
 }
+
+/// Arrays of a length that is a number assume nothing, and are skipped in by elements all the same.
+#[test]
+fn rows_of_arrays_of_known_length() {
+    let source = "
+void rows(int n, const int *key, int out[512]) {
+  for (int i = 0; i < n; i++)
+    for (int c = 0; c < 8; c++)
+      out[key[i] * 8 + c] += c + 1;
+}
+void columns(int n, const int *key, int out[512]) {
+  for (int i = 0; i < 63; i++)
+    for (int j = 0; j < n; j++)
+      out[i * 8 + key[j]] += j + 1;
+}";
+    let program = Compiler::new().threads(2).mode(Mode::Exact);
+    let program = program.compile("k.c", source).expect("a program");
+    let cases = [
+        ("rows", [0_i32, (1 << 29) + 1, 3, 10]),
+        ("columns", [0, 9, 3, 10]),
+    ];
+    for (name, key) in cases {
+        let mut expected = [0; 512];
+        for number in 0..63 * 4 {
+            let (i, j) = (number / 4, number % 4);
+            match name {
+                "columns" => expected[i * 8 + key[j] as usize] += j as i32 + 1,
+                _ if i < 8 => expected[(key[j].wrapping_mul(8) as usize) + i] += i as i32 + 1,
+                _ => {}
+            }
+        }
+        for oob in [Oob::Error, Oob::Skip] {
+            let kernel = program.kernel(name).expect("a kernel").oob(oob);
+            let mut dropped = Vec::new();
+            for _ in 0..2 {
+                let mut out = [0; 512];
+                let call = kernel.bind().scalar("n", 4).array("key", &key);
+                let report = call.array_mut("out", &mut out).run_with_report();
+                dropped.push(report.expect("a call").dropped);
+                assert_eq!(out, expected, "{name}");
+            }
+            assert_eq!(dropped[0], dropped[1], "{name}");
+            assert_eq!(dropped[0].is_some(), oob == Oob::Error, "{name}");
+        }
+    }
+}
+
+/// What is added to a row wraps before it becomes one of more bits.
+#[test]
+fn columns_of_fewer_bits() {
+    let key: Vec<i64> = vec![40, 41, 45, 40];
+    for (added, low) in [("(uint8_t)j - 250", 250), ("(uint16_t)j - 65530", 65_530)] {
+        let source = format!(
+            "void k(int64_t n, const int64_t *key, int *out) {{
+               for (int64_t i = 0; i < n; i++)
+                 for (int64_t j = {low}; j < {low} + 8; j++) out[key[i] * 8 + {added} + 8000] += j;
+             }}"
+        );
+        let mut expected = vec![0_i32; 16_384];
+        let most = if low == 250 { 256 } else { 65_536 };
+        for row in &key {
+            for j in low..low + 8 {
+                let at = usize::try_from(row * 8 + j % most - low + 8000).ok();
+                let element = at.and_then(|it| expected.get_mut(it));
+                element.into_iter().for_each(|it| *it += j as i32);
+            }
+        }
+        let program = Compiler::new().compile("k.c", &source);
+        let kernel = program.and_then(|it| it.kernel("k")).expect("a kernel");
+        let mut out = vec![0_i32; 16_384];
+        let call = kernel.bind().scalar("n", 4_i64).array("key", &key);
+        let ran = call.array_mut("out", &mut out).run();
+        if low == 250 {
+            ran.expect("a call");
+            assert_eq!(out, expected);
+        } else {
+            assert!(ran.is_err(), "some are in front of the array");
+        }
+    }
+}
+
+#[test]
+fn a_sum_without_a_sign_that_wraps_is_out_of_range() {
+    let source = "
+void k(int n, const uint32_t *key, int *out) {
+  for (int i = 0; i < n; i++)
+    for (int64_t j = 1; j < 9; j++) out[(key[i] * 8u - 1u) + j] += j;
+}";
+    let program = Compiler::new().compile("k.c", source);
+    let kernel = program.and_then(|it| it.kernel("k")).expect("a kernel");
+    let mut out = [0; 64];
+    let call = kernel.bind().scalar("n", 4).array("key", &[1_u32, 0, 2, 1]);
+    let ran = call.array_mut("out", &mut out).run();
+    assert!(matches!(ran, Err(Error::Fault(_))));
+    assert_eq!(out, [0; 64]);
+}
+
+/// What one call finds of keys does not change the bits of another.
+#[test]
+fn stable_sums_do_not_go_by_earlier_calls() {
+    let program = Compiler::new().threads(2).compile("k.c", FLAT);
+    let kernel = program.and_then(|it| it.kernel("add")).expect("a kernel");
+    let fine = keys(100_000, 4);
+    let wraps: Vec<i32> = fine.iter().map(|it| it ^ (1 << 29)).collect();
+    let x: Vec<f64> = (0..800_000).map(|it| 1.0 / f64::from(it + 1)).collect();
+    let sums = |key: &[i32]| {
+        let mut out = vec![0.0; 32];
+        let call = kernel.bind().scalar("n", key.len() as i32).scalar("d", 8);
+        let call = call.array("key", key).array("x", &x);
+        call.array_mut("out", &mut out).run().expect("a call");
+        out.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+    };
+    let first = (sums(&fine), sums(&wraps));
+    assert_eq!((sums(&fine), sums(&wraps)), first);
+}

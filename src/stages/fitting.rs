@@ -4,8 +4,9 @@ use super::{ParsedKernel, Plan, Scheduled, verified};
 use crate::Language;
 use crate::convert;
 use crate::error::Error;
+use std::collections::BTreeMap;
 use strew_affine::visit::{accesses, walk};
-use strew_affine::{Access, Array, ArrayId, Node, Subscript};
+use strew_affine::{Access, ArrayId, Node, Subscript};
 use strew_jit::Oob;
 use strew_transforms::Schedule;
 
@@ -42,33 +43,44 @@ impl Scheduled {
         })
     }
 
-    /// Whether its schedule assumes more than the kernel as it was written.
+    /// Whether its schedule assumes more than the kernel as it was written, of sizes or of keys.
     pub(super) fn assumes(&self) -> bool {
-        self.kernel.assumptions != self.written().assumptions
+        self.kernel.assumptions != self.written().assumptions || self.has_rows_by_keys()
     }
 
-    /// The same, or a schedule that assumes nothing where indices out of range are left out and
-    /// this one takes others for such.
-    pub(crate) fn fit_for(&self, oob: Oob) -> Result<Self, Error> {
-        if oob == Oob::Skip && self.has_rows_by_keys() {
-            let (fitting, _) = self.parsed.fitting(&self.plan)?;
-            return Ok(fitting);
+    /// The same; or, where indices out of range are left out and this one may take others for such,
+    /// a schedule that assumes nothing, and why this one was dropped if it was asked for.
+    pub(crate) fn fit_for(self, oob: Oob) -> Result<(Self, Option<String>), Error> {
+        match oob == Oob::Skip && self.has_rows_by_keys() {
+            true => self.parsed.fitting(&self.plan),
+            false => Ok((self, None)),
         }
-        Ok(self.clone())
     }
 
-    /// Whether its schedule may have given an array rows, or columns, that data pick: subscripts
-    /// that wrap on the way to an element are out of range there, and so are columns of other rows.
+    /// Whether its schedule gave an array rows, or columns, that data pick: subscripts that wrap on
+    /// the way to an element are out of range there, and so are columns of other rows.
     pub(super) fn has_rows_by_keys(&self) -> bool {
-        let dimensions = |(array, it): (ArrayId, &Array)| {
-            it.extents.len() < self.kernel.arrays[array].extents.len()
+        let mut targets = BTreeMap::new();
+        walk(&self.kernel.body, &mut |node, _| {
+            if let Node::Forall(forall) = node {
+                targets.extend(forall.buffers());
+            }
+        });
+        let written = &self.written().arrays;
+        let was_flat = |mut array: ArrayId| {
+            while let Some(target) = targets.get(&array) {
+                array = *target;
+            }
+            let mut before = written.iter().filter(|(it, _)| *it == array);
+            before.any(|(_, it)| it.extents.len() == 1)
         };
         let is_by_key = |access: &Access| {
             let mut subscripts = access.subscripts.iter();
             subscripts.len() > 1 && subscripts.any(|it| matches!(it, Subscript::Computed(_)))
         };
         let sites = accesses(&self.kernel);
-        self.written().arrays.iter().any(dimensions) && sites.iter().any(|it| is_by_key(it.access))
+        let mut sites = sites.iter().map(|it| it.access);
+        sites.any(|it| is_by_key(it) && was_flat(it.array))
     }
 
     /// Whether it checks that elements of an array are written once.

@@ -124,7 +124,7 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
             return Err(not_flat());
         };
         let shape = keyed_shape(kernel, array, size)?.ok_or_else(not_flat)?;
-        return in_rows_by_keys(kernel, array, extents, shape)?.ok_or_else(not_flat);
+        return of_keyed_shape(kernel, array, extents, shape)?.ok_or_else(not_flat);
     };
     if any_holds_for_none(&shape.conditions)? {
         return Err(not_flat());
@@ -188,7 +188,7 @@ fn affine(shape: &Shape) -> Vec<Vec<Subscript>> {
 }
 
 /// Gives `array` rows some of which data pick, where these are all that it has.
-fn in_rows_by_keys(
+fn of_keyed_shape(
     kernel: &Kernel,
     array: ArrayId,
     extents: Vec<AffineExpr>,

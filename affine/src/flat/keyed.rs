@@ -10,7 +10,7 @@
 use super::apart::{extreme, stay_within};
 use super::sizes::divided;
 use super::{Understood, understood};
-use crate::visit::{AccessSite, Loop, accesses, arrays_written_in, bound_to};
+use crate::visit::{AccessSite, Loop, accesses, arrays_written_in, bound_to, for_each_load};
 use crate::{
     AffineExpr, ArrayId, BinaryOp, Condition, Expr, Kernel, Overflow, ScalarId, Subscript, Type,
     Variable,
@@ -33,6 +33,8 @@ struct Parts<'k> {
     column: Column<'k>,
     /// The types of fewer than 64 bits that it is computed in.
     narrow: Vec<Type>,
+    /// What keeps what is added to the row as it is.
+    conditions: Vec<Condition>,
 }
 
 /// What is added to a row.
@@ -55,7 +57,7 @@ pub fn keyed_sizes(kernel: &Kernel, array: ArrayId) -> Option<[AffineExpr; 2]> {
         let [Subscript::Computed(flat)] = site.access.subscripts.as_slice() else {
             return None;
         };
-        let reader = Reader::new(kernel);
+        let reader = Reader::new(kernel, &site.loops);
         let parts = reader.parts(flat)?;
         let moves = |it: &AffineExpr| {
             let mut around = site.loops.iter();
@@ -64,7 +66,7 @@ pub fn keyed_sizes(kernel: &Kernel, array: ArrayId) -> Option<[AffineExpr; 2]> {
         let is_meant = match &parts.column {
             Column::Affine(column) => moves(column),
             Column::Key(_) => {
-                let row = reader.exact(parts.row, &site.loops, &mut Vec::new());
+                let row = reader.exact(parts.row, &mut Vec::new());
                 is_written && row.as_ref().is_some_and(moves)
             }
         };
@@ -122,9 +124,10 @@ fn in_rows(
             Ok(found.and_then(Understood::of_row))
         }
         [Subscript::Computed(flat)] => {
-            let reader = Reader::new(kernel);
-            match reader.parts(flat).filter(|it| it.size == *size) {
-                Some(parts) => reader.in_rows(parts, site),
+            let reader = Reader::new(kernel, &site.loops);
+            let parts = reader.parts(flat).filter(|it| it.size == *size);
+            match parts.filter(|_| !reads(flat, site.access.array)) {
+                Some(parts) => reader.row_and_column(parts, site.access.array),
                 None => Ok(None),
             }
         }
@@ -148,22 +151,30 @@ impl Understood {
     }
 }
 
-struct Reader<'k> {
-    kernel: &'k Kernel,
+/// Whether an element of `array` says where `expr` is.
+fn reads(expr: &Expr, array: ArrayId) -> bool {
+    let mut reads = false;
+    for_each_load(expr, &mut |it| reads |= it.array == array);
+    reads
 }
 
-impl<'k> Reader<'k> {
-    fn new(kernel: &'k Kernel) -> Self {
-        Self { kernel }
+struct Reader<'k, 's> {
+    kernel: &'k Kernel,
+    loops: &'s [Loop<'k>],
+}
+
+impl<'k, 's> Reader<'k, 's> {
+    fn new(kernel: &'k Kernel, loops: &'s [Loop<'k>]) -> Self {
+        Self { kernel, loops }
     }
 
-    /// The row and the column, with what keeps both what they are.
-    fn in_rows(&self, parts: Parts<'k>, site: &AccessSite<'_>) -> Result<Option<InRows>, Overflow> {
-        let mut conditions = Vec::new();
+    /// The row and the column in `array`, with what keeps both what they are.
+    fn row_and_column(&self, parts: Parts<'k>, array: ArrayId) -> Result<Option<InRows>, Overflow> {
+        let mut conditions = parts.conditions;
         let subscripts = match parts.column {
             Column::Affine(column) => {
                 let size = std::slice::from_ref(&parts.size);
-                let Some(within) = within(&column, size, &site.loops)? else {
+                let Some(within) = within(&column, size, self.loops)? else {
                     return Ok(None);
                 };
                 conditions.extend(within);
@@ -173,15 +184,14 @@ impl<'k> Reader<'k> {
                 ]
             }
             Column::Key(key) => {
-                let Some(row) = self.exact(parts.row, &site.loops, &mut conditions) else {
+                let Some(row) = self.exact(parts.row, &mut conditions) else {
                     return Ok(None);
                 };
                 [Subscript::Affine(row), Subscript::Computed(key.clone())]
             }
         };
         // Of an array that is not longer, no element is where a sum of these wraps.
-        let array = &self.kernel.arrays[site.access.array];
-        let lengths = array.extents.iter().take(1);
+        let lengths = self.kernel.arrays[array].extents.iter().take(1);
         for (length, ty) in lengths.flat_map(|it| parts.narrow.iter().map(move |ty| (it, ty))) {
             let most = ty
                 .integer_range()
@@ -193,49 +203,51 @@ impl<'k> Reader<'k> {
 
     fn parts(&self, flat: &'k Expr) -> Option<Parts<'k>> {
         let flat = flat.without_widening(self.kernel);
-        match flat {
-            Expr::Binary(BinaryOp::Add, left, right, _) => {
-                let (parts, added) = match self.parts(left) {
-                    Some(parts) => (parts, right),
-                    None => (self.parts(right)?, left),
-                };
-                let column = match (parts.column, self.affine(added, &parts.size)) {
-                    (Column::Affine(column), Some(added)) => {
-                        Column::Affine(column.plus(&added).ok()?)
-                    }
-                    (Column::Affine(column), None) if column == AffineExpr::default() => {
-                        Column::Key(self.key(added)?)
-                    }
-                    _ => return None,
-                };
-                let narrow = self.narrow(flat, parts.narrow);
-                Some(Parts {
-                    column,
-                    narrow,
-                    ..parts
-                })
-            }
+        let mut parts = match flat {
+            Expr::Binary(BinaryOp::Add, left, right, _) => match self.addend(left) {
+                Some(parts) => self.added(parts, right)?,
+                None => self.added(self.addend(right)?, left)?,
+            },
             Expr::Binary(BinaryOp::Sub, left, right, _) => {
-                let parts = self.parts(left)?;
+                let mut parts = self.addend(left)?;
+                let less = self.exact(right, &mut parts.conditions)?;
                 let Column::Affine(column) = parts.column else {
                     return None;
                 };
-                let column = column.minus(&self.affine(right, &parts.size)?).ok()?;
-                let column = Column::Affine(column);
-                let narrow = self.narrow(flat, parts.narrow);
-                Some(Parts {
-                    column,
-                    narrow,
-                    ..parts
-                })
+                let column = Column::Affine(column.minus(&less).ok()?);
+                Parts { column, ..parts }
             }
-            Expr::Binary(BinaryOp::Mul, ..) => self.product(flat),
+            Expr::Binary(BinaryOp::Mul, ..) => return self.product(flat),
             Expr::Local(local) => {
                 let bound = bound_to(self.kernel, *local)?;
-                self.can_move(bound).then(|| self.parts(bound))?
+                return self.can_move(bound).then(|| self.addend(bound))?;
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        parts.narrow = self.narrow(flat, parts.narrow);
+        Some(parts)
+    }
+
+    /// The parts of what something is added to. A sum of fewer bits may wrap before it becomes one
+    /// of more, whatever the whole comes to; a row by itself does not where it is one of the array.
+    fn addend(&self, flat: &'k Expr) -> Option<Parts<'k>> {
+        let parts = self.parts(flat)?;
+        let is_widened = !std::ptr::eq(flat, flat.without_widening(self.kernel));
+        let is_row = matches!(&parts.column, Column::Affine(it) if *it == AffineExpr::default());
+        (is_row || !is_widened).then_some(parts)
+    }
+
+    /// `parts` and what is added to them.
+    fn added(&self, mut parts: Parts<'k>, added: &'k Expr) -> Option<Parts<'k>> {
+        let Column::Affine(column) = &parts.column else {
+            return None;
+        };
+        parts.column = match self.exact(added, &mut parts.conditions) {
+            Some(added) => Column::Affine(column.plus(&added).ok()?),
+            None if *column == AffineExpr::default() => Column::Key(self.key(added)?),
+            None => return None,
+        };
+        Some(parts)
     }
 
     /// A product of one row and sizes.
@@ -262,6 +274,7 @@ impl<'k> Reader<'k> {
             size,
             column: Column::Affine(AffineExpr::default()),
             narrow,
+            conditions: Vec::new(),
         })
     }
 
@@ -285,20 +298,16 @@ impl<'k> Reader<'k> {
         (is_key && key.ty(self.kernel).is_integer()).then_some(key)
     }
 
-    /// What `expr` is in these loops, where its arithmetic keeps to its types under `conditions`.
-    fn exact(
-        &self,
-        expr: &Expr,
-        loops: &[Loop<'_>],
-        conditions: &mut Vec<Condition>,
-    ) -> Option<AffineExpr> {
+    /// What `expr` is in the loops around, where its arithmetic keeps to its types under
+    /// `conditions`.
+    fn exact(&self, expr: &Expr, conditions: &mut Vec<Condition>) -> Option<AffineExpr> {
         let value = match expr {
             Expr::Iter(iter) => (*iter).into(),
             Expr::Param(param) if self.is_counted(*param) => (*param).into(),
-            Expr::Cast(_, inner) => self.exact(inner, loops, conditions)?,
+            Expr::Cast(_, inner) => self.exact(inner, conditions)?,
             Expr::Binary(op, left, right, _) => {
-                let left = self.exact(left, loops, conditions)?;
-                let right = self.exact(right, loops, conditions)?;
+                let left = self.exact(left, conditions)?;
+                let right = self.exact(right, conditions)?;
                 match op {
                     BinaryOp::Add => left.plus(&right),
                     BinaryOp::Sub => left.minus(&right),
@@ -307,22 +316,30 @@ impl<'k> Reader<'k> {
                 }
                 .ok()?
             }
-            Expr::Local(local) => {
-                return self.exact(bound_to(self.kernel, *local)?, loops, conditions);
-            }
+            Expr::Local(local) => return self.exact(bound_to(self.kernel, *local)?, conditions),
             _ => expr.as_integer()?.into(),
         };
         let ty = expr.ty(self.kernel);
-        let may_wrap = matches!(expr, Expr::Cast(..) | Expr::Binary(..)) && ty.bits() < 64;
-        if may_wrap {
-            let (least, most) = ty.integer_range()?;
-            let opposite = value.scaled(-1).ok()?;
-            for (value, most) in [(&value, most), (&opposite, -least)] {
-                let greatest = extreme(value, loops).ok()??;
+        if matches!(expr, Expr::Cast(..) | Expr::Binary(..)) && ty != Type::I64 {
+            self.keep(&value, ty, conditions)?;
+        }
+        ty.is_integer().then_some(value)
+    }
+
+    /// Adds to `conditions` what keeps `value` in `ty`.
+    fn keep(&self, value: &AffineExpr, ty: Type, conditions: &mut Vec<Condition>) -> Option<()> {
+        let (least, most) = ty.integer_range()?;
+        let opposite = value.scaled(-1).ok()?;
+        for (value, most) in [(value, most), (&opposite, -least)] {
+            let greatest = extreme(value, self.loops).ok()??;
+            let is_kept = greatest
+                .as_constant()
+                .is_some_and(|it| i128::from(it) <= most);
+            if !is_kept && most <= i64::MAX.into() {
                 conditions.push(Condition::at_most(greatest, i64::try_from(most).ok()?));
             }
         }
-        ty.is_integer().then_some(value)
+        Some(())
     }
 
     /// Whether `expr` is the same wherever what it is bound to is visible.
@@ -346,30 +363,6 @@ impl<'k> Reader<'k> {
         match expr {
             Expr::Param(param) if self.is_counted(*param) => Some((*param).into()),
             _ => expr.as_integer().filter(|it| *it > 1).map(Into::into),
-        }
-    }
-
-    /// What `expr` adds to a column, where it keeps to numbers up to `size` in its type.
-    fn affine(&self, expr: &Expr, size: &AffineExpr) -> Option<AffineExpr> {
-        match expr.without_widening(self.kernel) {
-            Expr::Iter(iter) => Some((*iter).into()),
-            Expr::Cast(to, inner) => match **inner {
-                Expr::Iter(iter) => self.holds(*to, size).then(|| iter.into()),
-                _ => None,
-            },
-            Expr::Binary(BinaryOp::Add, left, right, _) => {
-                let left = self.affine(left, size)?;
-                left.plus(&self.affine(right, size)?).ok()
-            }
-            other => other.as_integer().map(Into::into),
-        }
-    }
-
-    fn holds(&self, ty: Type, size: &AffineExpr) -> bool {
-        match (size.as_variable(), size.as_constant()) {
-            (Some(Variable::Param(param)), _) => ty.holds_all_of(self.kernel.scalars[param].ty),
-            (_, Some(constant)) => ty.holds((0, constant.into())),
-            _ => false,
         }
     }
 }
@@ -482,14 +475,7 @@ mod tests {
         let shape = keyed_shape(&kernel, array, &size);
         let conditions = shape.expect("small numbers").expect("a shape").conditions;
         let told: Vec<_> = (conditions.iter().map(|it| text::condition(&kernel, it))).collect();
-        assert_eq!(
-            told,
-            [
-                "n - 1 <= 2147483647",
-                "0 <= 2147483648",
-                "length <= 2147483647"
-            ]
-        );
+        assert_eq!(told, ["n - 1 <= 2147483647", "length <= 2147483647"]);
     }
 
     #[test]
@@ -507,6 +493,8 @@ mod tests {
             "n * p + at[i]",
             "key[i] + i32(j)",
             "i64(i16(key[i]) * i16(m) + i16(j))",
+            "i64(u32(key[i]) * u32(8) - u32(1)) + j",
+            "i64(a[j]) * 8 + j",
         ] {
             assert_eq!(told(&in_loops(subscript)), None, "{subscript}");
         }
