@@ -142,6 +142,9 @@ enum Attempt<T> {
     Broken(String),
 }
 
+/// What a call comes to, and the version that ran, if it is another one.
+type Versioned<T> = (Result<T, CallError>, Option<Arc<Compiled>>);
+
 /// A way to call machine code.
 type Call<T> = fn(
     &strew_jit::Compiled,
@@ -364,7 +367,7 @@ impl Kernel {
         compiled: &Compiled,
         call: Call<T>,
         arguments: &mut [Argument<'_>],
-    ) -> Result<(Result<T, CallError>, Option<Arc<Compiled>>), Error> {
+    ) -> Result<Versioned<T>, Error> {
         let runtime = self.settings.workers.runtime().map_err(Error::Threads)?;
         let settings = &self.settings.runtime;
         if let Some(other) = compiled.for_other_keys() {

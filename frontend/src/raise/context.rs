@@ -58,6 +58,10 @@ enum Side {
 /// How many expressions are looked at to answer one question: alternatives of bounds multiply.
 const BUDGET: u32 = 200;
 
+/// Sizes that meet a condition are hardly any where it has used up more than one part of the slack
+/// out of so many.
+const MOST_USED_UP: i64 = 2;
+
 /// Facts beyond these are not worth the time that comparing with each of them takes.
 const MOST_FACTS: usize = 32;
 
@@ -263,7 +267,7 @@ impl Context {
     /// what follows from them is a single condition, but one that only empty arrays meet.
     fn lower_bounds(&self, slack: &AffineExpr, budget: &mut u32) -> Option<Vec<Requirement>> {
         let cost = |unproved: &[AffineExpr]| {
-            let is_tight = |it: &&AffineExpr| it.constant() < slack.constant() / 2;
+            let is_tight = |it: &&AffineExpr| it.constant() < slack.constant() / MOST_USED_UP;
             (unproved.iter().filter(is_tight).count(), unproved.len())
         };
         let mut best: Option<Vec<AffineExpr>> = None;

@@ -409,8 +409,8 @@ fn ends_where_it_updates(condition: &Expr, body: &[Node], forall: &Forall) -> bo
 /// The first affine loop that makes updates, or else the first one.
 pub(super) fn main_loop(body: &[Node]) -> Option<&AffineFor> {
     let (loops, updates) = (loops_in(body), updating(body));
-    let mut updating = loops.iter().filter(|it| updates(&it.body));
-    updating.next().or(loops.first()).copied()
+    let first = loops.iter().find(|it| updates(&it.body));
+    first.or(loops.first()).copied()
 }
 
 /// Which loops of `body` make updates: those that combine anything with elements, beside which

@@ -152,6 +152,9 @@ impl Column<'_> {
     ) -> SmallVec<[Addresses; 8]> {
         let mut places: SmallVec<[Addresses; 8]> =
             (0..self.parts).map(|it| self.part(it, start)).collect();
+        if !self.lie_apart() {
+            return places;
+        }
         let mut free = copies.iter_mut();
         for (number, place) in places.iter_mut().enumerate() {
             let buffers = self.first.iter().zip(self.privates).zip(&self.strides);
