@@ -271,17 +271,7 @@ impl Kernel {
     }
 
     fn run_by<T>(&self, call: Call<T>, arguments: &mut [Argument<'_>]) -> Result<Ran<T>, Error> {
-        let set = self.as_set()?;
-        let first = set.as_ref().unwrap_or(&self.compiled);
-        // To run both each time would take longer. Which bits there are must not depend on earlier
-        // calls, though.
-        let is_settled = first.was_misled() && self.settings.runtime.mode != Mode::Stable;
-        let other = is_settled.then(|| first.for_other_keys()).flatten();
-        let instead = |compiled| Self {
-            compiled,
-            settings: self.settings.clone(),
-        };
-        let mut weaker: Option<Self> = other.transpose()?.map(instead);
+        let mut weaker = self.for_known_keys()?;
         let mut assumption = None;
         loop {
             let kernel = weaker.as_ref().unwrap_or(self);
@@ -299,9 +289,28 @@ impl Kernel {
             let Some(compiled) = set.as_ref().unwrap_or(&kernel.compiled).weaker() else {
                 return Err(self.argument_error(vec![ArgumentError::Assumption { condition }]));
             };
-            weaker = Some(instead(compiled?));
+            weaker = Some(self.with(compiled?));
             assumption.get_or_insert(condition);
         }
+    }
+
+    fn with(&self, compiled: Arc<Compiled>) -> Self {
+        Self {
+            compiled,
+            settings: self.settings.clone(),
+        }
+    }
+
+    /// The kernel without the rows that keys went beyond in an earlier call: to run both each time
+    /// would take longer. Not in mode `stable`, whose bits must not go by earlier calls.
+    fn for_known_keys(&self) -> Result<Option<Self>, Error> {
+        let set = self.as_set()?;
+        let compiled = set.as_ref().unwrap_or(&self.compiled);
+        if !compiled.was_misled() || self.settings.runtime.mode == Mode::Stable {
+            return Ok(None);
+        }
+        let other = compiled.for_other_keys().transpose()?;
+        Ok(other.map(|it| self.with(it)))
     }
 
     /// The version that does with an index out of range what the settings say, if this one does

@@ -464,6 +464,9 @@ impl Compiled {
 
     /// The version for such keys; `None` where the schedule does not go by keys.
     pub(crate) fn for_other_keys(&self) -> Option<Result<Arc<Self>, Error>> {
+        if let Some(known) = self.for_other_keys.get() {
+            return Some(known.clone());
+        }
         if !self.scheduled.has_rows_by_keys() {
             return None;
         }

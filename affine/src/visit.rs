@@ -378,6 +378,13 @@ pub fn for_each_load<'k>(expr: &'k Expr, visit: &mut impl FnMut(&'k Access)) {
     }
 }
 
+/// Whether `expr` loads an element of `array`.
+pub fn reads_array(expr: &Expr, array: ArrayId) -> bool {
+    let mut reads = false;
+    for_each_load(expr, &mut |access| reads |= access.array == array);
+    reads
+}
+
 /// Calls `visit` for every load in the subscripts of `access`, in order of evaluation, not for
 /// `access` itself.
 pub fn for_each_load_in_subscripts<'k>(access: &'k Access, visit: &mut impl FnMut(&'k Access)) {
@@ -506,6 +513,15 @@ pub fn scalars_set_in(body: &[Node]) -> Vec<LocalId> {
         set.extend(node.places().iter().filter_map(Place::local));
     });
     set
+}
+
+/// Whether a statement in `body` combines anything with what is there.
+pub fn has_updates(body: &[Node]) -> bool {
+    let mut has_updates = false;
+    walk(body, &mut |node, _| {
+        has_updates |= matches!(node, Node::Reduce { .. });
+    });
+    has_updates
 }
 
 /// Whether a statement in `body` writes an element.

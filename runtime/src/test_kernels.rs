@@ -215,22 +215,35 @@ pub(crate) fn slots(foralls: &[ForallCall]) -> [Slot; 1] {
 }
 
 fn private<T>(target: &mut Vec<T>, identity: u64, merge: u32, exact: u32) -> PrivateCall {
+    let (address, elements) = (target.as_mut_ptr().cast(), target.len() as u64);
     PrivateCall {
-        target: target.as_mut_ptr().cast(),
-        elements: target.len() as u64,
-        target_stride: size_of::<T>() as u64,
-        target_run: 1,
         identity,
         merge,
-        element_bytes: size_of::<T>() as u32,
         exact,
-        commutes: 1,
-        ordered: 0,
-        speculative: 0,
-        record: 0,
-        constant: 0,
-        value: 0,
-        parts: 1,
+        ..PrivateCall::of_sums(address, elements, size_of::<T>() as u32)
+    }
+}
+
+impl PrivateCall {
+    /// A buffer of integers of `bytes` bytes that are summed up, and follow each other at `target`.
+    pub(crate) fn of_sums(target: *mut u8, elements: u64, bytes: u32) -> Self {
+        Self {
+            target,
+            elements,
+            target_stride: bytes.into(),
+            target_run: 1,
+            identity: 0,
+            value: 0,
+            element_bytes: bytes,
+            exact: 1,
+            commutes: 1,
+            ordered: 0,
+            parts: 1,
+            merge: 0,
+            record: 0,
+            constant: 0,
+            speculative: 0,
+        }
     }
 }
 

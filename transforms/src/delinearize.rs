@@ -120,11 +120,11 @@ fn plan(kernel: &Kernel, request: &Delinearize) -> Result<Delinearized, Reason> 
         array: request.array.clone(),
     };
     let Some(shape) = shape_in_rows(kernel, array, inner)? else {
-        let [size] = inner else {
+        let Ok(sizes) = <[AffineExpr; 2]>::try_from(extents) else {
             return Err(not_flat());
         };
-        let shape = keyed_shape(kernel, array, size)?.ok_or_else(not_flat)?;
-        return of_keyed_shape(kernel, array, extents, shape)?.ok_or_else(not_flat);
+        let shape = keyed_shape(kernel, array, &sizes[1])?.ok_or_else(not_flat)?;
+        return of_keyed_shape(kernel, array, sizes, shape)?.ok_or_else(not_flat);
     };
     if any_holds_for_none(&shape.conditions)? {
         return Err(not_flat());
@@ -191,7 +191,7 @@ fn affine(shape: &Shape) -> Vec<Vec<Subscript>> {
 fn of_keyed_shape(
     kernel: &Kernel,
     array: ArrayId,
-    extents: Vec<AffineExpr>,
+    [rows, size]: [AffineExpr; 2],
     shape: KeyedShape,
 ) -> Result<Option<Delinearized>, Overflow> {
     if any_holds_for_none(&shape.conditions)? {
@@ -200,15 +200,13 @@ fn of_keyed_shape(
     let length = length_of_call(kernel, array);
     let mut prepared = kernel.clone();
     prepared.arrays[array].length = length;
-    if let [rows, size] = extents.as_slice() {
-        // Before rows are counted, which divides by it.
-        assume(&mut prepared, [Condition::at_most(1, size.clone())])?;
-        assume(&mut prepared, [Condition::at_most(0, rows.clone())])?;
-    }
+    // Before rows are counted, which divides by it.
+    let counts = [(1, &size), (0, &rows)].map(|(least, it)| Condition::at_most(least, it.clone()));
+    assume(&mut prepared, counts)?;
     assume(&mut prepared, shape.conditions)?;
     if let Some(length) = length {
         let whole = Condition {
-            left: product(&extents)?,
+            left: rows.times(&size)?,
             relation: Relation::Equal,
             right: length.into(),
         };
@@ -218,7 +216,7 @@ fn of_keyed_shape(
     Ok(Some(Delinearized {
         kernel: prepared,
         array,
-        extents,
+        extents: vec![rows, size],
         subscripts: subscripts.map(Vec::from).collect(),
     }))
 }

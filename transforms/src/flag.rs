@@ -122,13 +122,14 @@ fn plan(kernel: &Kernel, request: &Flag) -> Result<Replacing, Reason> {
 
 fn writes(target: &AffineFor, variable: Variable) -> bool {
     let mut writes = false;
-    walk(&target.body, &mut |node, _| {
-        writes |= node
-            .places()
-            .iter()
-            .any(|it| Variable::from(it) == variable);
-    });
+    walk(&target.body, &mut |node, _| writes |= sets(node, variable));
     writes
+}
+
+/// Whether the statement itself writes `variable`.
+fn sets(node: &Node, variable: Variable) -> bool {
+    let mut places = node.places().iter();
+    places.any(|it| Variable::from(it) == variable)
 }
 
 /// The variables that a flag can be kept for in `target`.
@@ -161,11 +162,7 @@ fn set_alike(target: &AffineFor, variable: Variable) -> Option<Node> {
     let (mut set, mut are_alike): (Option<&Node>, bool) = (None, true);
     walk(&target.body, &mut |node, _| {
         are_alike &= !reads(node, variable);
-        if !node
-            .places()
-            .iter()
-            .any(|it| Variable::from(it) == variable)
-        {
+        if !sets(node, variable) {
             return;
         }
         are_alike &= match (node, set) {
@@ -200,11 +197,7 @@ fn is_same(one: &Node, other: &Node) -> bool {
     else {
         return false;
     };
-    let is_there = match (place, to) {
-        (Place::Element(place), Place::Element(to)) => place.is_same(to),
-        (place, to) => place == to,
-    };
-    is_there && value.is_same(from)
+    place.is_same(to) && value.is_same(from)
 }
 
 /// Puts an update of `flag` in the place of each statement that sets `variable`.

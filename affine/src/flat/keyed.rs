@@ -9,8 +9,8 @@
 
 use super::apart::{extreme, stay_within};
 use super::sizes::divided;
-use super::{Understood, understood};
-use crate::visit::{AccessSite, Loop, accesses, arrays_written_in, bound_to, for_each_load};
+use super::{Understood, add_new, understood};
+use crate::visit::{AccessSite, Loop, accesses, arrays_written_in, bound_to, reads_array};
 use crate::{
     AffineExpr, ArrayId, BinaryOp, Condition, Expr, Kernel, Overflow, ScalarId, Subscript, Type,
     Variable,
@@ -99,11 +99,7 @@ pub fn keyed_shape(
             return Ok(None);
         };
         shape.subscripts.push(subscripts);
-        for condition in conditions {
-            if !shape.conditions.contains(&condition) {
-                shape.conditions.push(condition);
-            }
-        }
+        add_new(&mut shape.conditions, conditions);
     }
     Ok(Some(shape))
 }
@@ -126,7 +122,7 @@ fn in_rows(
         [Subscript::Computed(flat)] => {
             let reader = Reader::new(kernel, &site.loops);
             let parts = reader.parts(flat).filter(|it| it.size == *size);
-            match parts.filter(|_| !reads(flat, site.access.array)) {
+            match parts.filter(|_| !reads_array(flat, site.access.array)) {
                 Some(parts) => reader.row_and_column(parts, site.access.array),
                 None => Ok(None),
             }
@@ -135,27 +131,12 @@ fn in_rows(
     }
 }
 
-fn within(
-    column: &AffineExpr,
-    inner: &[AffineExpr],
-    loops: &[Loop<'_>],
-) -> Result<Option<Vec<Condition>>, Overflow> {
-    stay_within(&[AffineExpr::default(), column.clone()], inner, loops)
-}
-
 impl Understood {
     fn of_row(self) -> Option<InRows> {
         let [row, column] = <[AffineExpr; 2]>::try_from(self.subscripts).ok()?;
         let subscripts = [row, column].map(Subscript::Affine);
         Some((subscripts, self.conditions))
     }
-}
-
-/// Whether an element of `array` says where `expr` is.
-fn reads(expr: &Expr, array: ArrayId) -> bool {
-    let mut reads = false;
-    for_each_load(expr, &mut |it| reads |= it.array == array);
-    reads
 }
 
 struct Reader<'k, 's> {
@@ -173,8 +154,9 @@ impl<'k, 's> Reader<'k, 's> {
         let mut conditions = parts.conditions;
         let subscripts = match parts.column {
             Column::Affine(column) => {
+                let in_row = [AffineExpr::default(), column.clone()];
                 let size = std::slice::from_ref(&parts.size);
-                let Some(within) = within(&column, size, self.loops)? else {
+                let Some(within) = stay_within(&in_row, size, self.loops)? else {
                     return Ok(None);
                 };
                 conditions.extend(within);
@@ -191,11 +173,9 @@ impl<'k, 's> Reader<'k, 's> {
             }
         };
         // Of an array that is not longer, no element is where a sum of these wraps.
-        let lengths = self.kernel.arrays[array].extents.iter().take(1);
-        for (length, ty) in lengths.flat_map(|it| parts.narrow.iter().map(move |ty| (it, ty))) {
-            let most = ty
-                .integer_range()
-                .and_then(|(_, it)| i64::try_from(it).ok());
+        if let [length] = self.kernel.arrays[array].extents.as_slice() {
+            let most = parts.narrow.iter().filter_map(|it| it.integer_range());
+            let most = most.filter_map(|(_, it)| i64::try_from(it).ok());
             conditions.extend(most.map(|it| Condition::at_most(length.clone(), it)));
         }
         Ok(Some((subscripts, conditions)))

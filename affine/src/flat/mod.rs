@@ -185,11 +185,7 @@ fn shape_of_rows(
             return Ok(None);
         };
         shape.subscripts.push(understood.subscripts);
-        for condition in understood.conditions {
-            if !shape.conditions.contains(&condition) {
-                shape.conditions.push(condition);
-            }
-        }
+        add_new(&mut shape.conditions, understood.conditions);
     }
     Ok(Some(shape))
 }
@@ -202,12 +198,17 @@ pub fn conditions_of(kernel: &Kernel, arrays: impl IntoIterator<Item = ArrayId>)
         .into_iter()
         .filter_map(|it| shape_of(kernel, it).ok().flatten());
     let mut all: Vec<Condition> = Vec::new();
-    for condition in shapes.flat_map(|it| it.conditions) {
+    add_new(&mut all, shapes.flat_map(|it| it.conditions));
+    all
+}
+
+/// Adds to `all` those of `conditions` that are not among them.
+fn add_new(all: &mut Vec<Condition>, conditions: impl IntoIterator<Item = Condition>) {
+    for condition in conditions {
         if !all.contains(&condition) {
             all.push(condition);
         }
     }
-    all
 }
 
 /// The greatest row that each access of `array`, in the order of [`accesses`], may be of in its

@@ -1,8 +1,7 @@
 //! What a body finds in the places of its private buffers, made known to it.
 
 use super::function::{FunctionLowering, Stride};
-
-use super::private_calls::records;
+use super::private_calls::first_of_records;
 use super::rows::Owner;
 use super::sort::Ranges;
 use cranelift_codegen::ir::{Value, types};
@@ -32,7 +31,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// The pages stand behind the addresses and the distances.
     pub(super) fn bind_paged(&mut self, forall: &'k Forall, privates: Value) {
-        self.bind_each(forall, privates, |_| None);
+        self.bind_each(forall, privates, &[]);
         let mut position = 2 * forall.buffers().count();
         for private in &forall.privates {
             let pages = self.read(types::I64, privates, position);
@@ -69,36 +68,25 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     pub(super) fn bind_buffers(&mut self, forall: &'k Forall, privates: Value) {
-        let records = records(self.program.kernel, forall);
-        self.bind_each(forall, privates, |position| {
-            // One distance for all fields of the same records is one product for what they have in
-            // common.
-            let own = records.get(position).filter(|it| **it != 0);
-            own.and_then(|it| records.iter().position(|other| other == it))
-        });
+        // One distance for all fields of the same records is one product for what they have in
+        // common.
+        let records = first_of_records(self.program.kernel, forall);
+        self.bind_each(forall, privates, &records);
     }
 
     /// Binds all buffers; the distance between the records of each stands in the place of the
-    /// buffer that `like` gives, or in its own.
-    fn bind_each(
-        &mut self,
-        forall: &'k Forall,
-        privates: Value,
-        like: impl Fn(usize) -> Option<usize>,
-    ) {
+    /// buffer that `like` says, or in its own.
+    fn bind_each(&mut self, forall: &'k Forall, privates: Value, like: &[Option<usize>]) {
         let count = forall.buffers().count();
-        let mut strides: Vec<Option<Value>> = vec![None; count];
         for (position, (buffer, _)) in forall.buffers().enumerate() {
             let address = self.read(types::I64, privates, position);
-            let Some(own) = self.program.facts.strided(buffer) else {
+            if let Some(own) = self.program.facts.strided(buffer) {
+                let place = like.get(position).copied().flatten().unwrap_or(position);
+                let stride = self.read(types::I64, privates, count + place);
+                self.bind_strided(buffer, (address, 0), Stride::Given(stride), own);
+            } else {
                 self.bind_array(buffer, address);
-                continue;
-            };
-            let place = like(position).unwrap_or(position);
-            let known = strides.get(place).copied().flatten();
-            let stride = known.unwrap_or_else(|| self.read(types::I64, privates, count + place));
-            strides[place] = Some(stride);
-            self.bind_strided(buffer, (address, 0), Stride::Given(stride), own);
+            }
         }
     }
 }

@@ -8,17 +8,17 @@ use std::mem::offset_of;
 use strew_affine::{ArrayId, Forall, Kernel, RecordId};
 use strew_runtime::abi::PrivateCall;
 
-/// For each buffer of `forall` which records its target is a field of, counted from 1, where that
-/// of another one is a field of the same; else 0.
-pub(super) fn records(kernel: &Kernel, forall: &Forall) -> Vec<u32> {
+/// For each buffer of `forall` whose target is a field of the same records as that of another one:
+/// the position of the first of these buffers.
+pub(super) fn first_of_records(kernel: &Kernel, forall: &Forall) -> Vec<Option<usize>> {
     let record = |target: ArrayId| kernel.arrays[target].field.map(|it| it.record);
     let all: Vec<_> = forall.buffers().map(|(_, it)| record(it)).collect();
-    let number = |of: &Option<RecordId>| {
-        let first = all.iter().position(|it| it == of)?;
-        let are_several = all.iter().filter(|it| *it == of).count() > 1;
-        (of.is_some() && are_several).then_some(first as u32 + 1)
+    let first = |of: &Option<RecordId>| {
+        let mut like = (0..all.len()).filter(|it| all.get(*it) == Some(of));
+        let (first, _) = (like.next()?, like.next()?);
+        of.is_some().then_some(first)
     };
-    all.iter().map(|it| number(it).unwrap_or(0)).collect()
+    all.iter().map(first).collect()
 }
 
 impl FunctionLowering<'_, '_, '_> {
@@ -26,7 +26,7 @@ impl FunctionLowering<'_, '_, '_> {
     pub(super) fn privates(&mut self, forall: &Forall) -> Table {
         let entries = forall.buffers().count();
         let table = self.stack(entries.max(1) * size_of::<PrivateCall>());
-        let mut records = records(self.program.kernel, forall).into_iter();
+        let mut records = first_of_records(self.program.kernel, forall).into_iter();
         let mut at = 0;
         for private in &forall.privates {
             let types = private.types(self.program.kernel);
@@ -55,7 +55,7 @@ impl FunctionLowering<'_, '_, '_> {
                 self.store_constant(table, at + offset_of!(PrivateCall, ordered), ordered);
                 self.store_constant(table, at + offset_of!(PrivateCall, parts), parts);
                 self.store_value(table, at, constant);
-                let record = records.next().unwrap_or(0);
+                let record = records.next().flatten().map_or(0, |first| first as u32 + 1);
                 self.store_constant(table, at + offset_of!(PrivateCall, record), record);
                 let speculative = u32::from(private.is_speculative());
                 self.store_constant(

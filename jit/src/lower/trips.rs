@@ -9,7 +9,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use strew_affine::lanes::turns_at_once;
 use strew_affine::visit::{
-    Loop, bound_to, for_each_load, for_each_sure_load, has_computed_loops, walk, writes_elements,
+    Loop, bound_to, for_each_load, for_each_sure_load, has_computed_loops, has_updates,
+    writes_elements,
 };
 use strew_affine::{
     Access, AffineExpr, AffineFor, Bound, Expr, Forall, IterId, Kernel, Node, ScfFor, Subscript,
@@ -413,21 +414,13 @@ pub(super) fn main_loop(body: &[Node]) -> Option<&AffineFor> {
     first.or(loops.first()).copied()
 }
 
-/// Which loops of `body` make updates: those that combine anything with elements, beside which
-/// others that write some compute what is combined; where there are none, those that write.
+/// Which loops of `body` make updates: those that combine anything with what is there, beside which
+/// others that write elements compute what is combined; where there are none, those that write.
 fn updating(body: &[Node]) -> fn(&[Node]) -> bool {
-    match combines_elements(body) {
-        true => combines_elements,
+    match has_updates(body) {
+        true => has_updates,
         false => writes_elements,
     }
-}
-
-fn combines_elements(body: &[Node]) -> bool {
-    let mut combines = false;
-    walk(body, &mut |node, _| {
-        combines |= matches!(node, Node::Reduce { .. });
-    });
-    combines
 }
 
 /// The loop in `body` that has most to do, by what it looks like: one whose bounds are data where

@@ -40,27 +40,36 @@ pub(super) enum Layout {
 
 /// Where the buffers of a group lie, from its first byte on. Sizes beyond `usize` never get their
 /// memory, so what is beyond is not used then.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Places {
-    offsets: SmallVec<[usize; 8]>,
-    /// The bytes from each run of elements to the next.
-    strides: SmallVec<[u64; 8]>,
+    each: SmallVec<[Place; 8]>,
     /// Of all together.
     bytes: u64,
 }
 
+/// Where a buffer lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    offset: usize,
+    /// The bytes from each run of elements to the next.
+    stride: u64,
+}
+
 impl Places {
     fn of(privates: &[PrivateCall], layout: Layout) -> Self {
+        let alone = |private: &PrivateCall| Place {
+            offset: 0,
+            stride: private.run_bytes(),
+        };
         let mut places = Self {
-            offsets: privates.iter().map(|_| 0).collect(),
-            strides: privates.iter().map(PrivateCall::run_bytes).collect(),
+            each: privates.iter().map(alone).collect(),
             bytes: 0,
         };
         for (first, private) in privates.iter().enumerate() {
             let is_like = |it: &PrivateCall| it.record == private.record;
             let lies_in_records = layout == Layout::Records && private.record != 0;
             if !lies_in_records {
-                places.offsets[first] = size(places.bytes);
+                places.each[first].offset = size(places.bytes);
                 places.bytes = places.bytes.saturating_add(padded(bytes(private)));
             } else if !privates.iter().take(first).any(is_like) {
                 places.add_records(privates, private);
@@ -76,12 +85,12 @@ impl Places {
         let mut width = 0_u64;
         for (number, field) in &fields {
             width = width.next_multiple_of(u64::from(field.element_bytes).max(1));
-            self.offsets[*number] = size(self.bytes.saturating_add(width));
+            self.each[*number].offset = size(self.bytes.saturating_add(width));
             width = width.saturating_add(field.run_bytes());
         }
         let width = width.next_multiple_of(size_of::<u64>() as u64);
         for (number, _) in &fields {
-            self.strides[*number] = width;
+            self.each[*number].stride = width;
         }
         let records = one.elements / one.target_run.max(1);
         let whole = padded(records.saturating_mul(width));
@@ -136,9 +145,9 @@ impl<'j> Buffers<'j> {
     /// elements.
     pub(super) fn table(&self, group: usize) -> Table {
         let base = self.loan.address().wrapping_add(group * self.stride);
-        let offsets = self.places.offsets.iter();
-        let addresses = offsets.map(|offset| base.wrapping_add(*offset));
-        let strides = self.places.strides.iter().map(|it| distance(*it));
+        let places = self.places.each.iter();
+        let addresses = places.clone().map(|it| base.wrapping_add(it.offset));
+        let strides = places.map(|it| distance(it.stride));
         addresses.chain(strides).collect()
     }
 
@@ -147,10 +156,10 @@ impl<'j> Buffers<'j> {
     /// # Safety
     /// Nobody else touches the buffers of this group meanwhile.
     pub(super) unsafe fn fill(&self, group: usize) {
-        let strides = self.privates.iter().zip(&self.places.strides);
-        for ((private, stride), buffer) in strides.zip(self.table(group)) {
+        let places = self.privates.iter().zip(&self.places.each);
+        for ((private, place), buffer) in places.zip(self.table(group)) {
             // SAFETY: `new` made room for the elements of every private of every group.
-            unsafe { fill_runs(buffer, *stride, private) };
+            unsafe { fill_runs(buffer, place.stride, private) };
         }
     }
 
@@ -161,22 +170,19 @@ impl<'j> Buffers<'j> {
             return Ok(Vec::new());
         }
         let entries = self.privates.chunk_by(|_, next| next.parts == 0);
-        let places = &self.places;
-        let mut places = places.offsets.iter().zip(&places.strides);
+        let mut places = self.places.each.as_slice();
         entries
             .map(|privates| {
-                let places = places.by_ref().take(privates.len());
-                let (first, strides) = places
-                    .map(|(one, other)| (*one, *other))
-                    .unzip::<_, _, SmallVec<[_; 4]>, SmallVec<[_; 4]>>();
+                let (own, behind) = places.split_at(privates.len());
+                places = behind;
                 Ok(Column {
                     privates,
                     merge: session.merge(privates.first().map_or(0, |it| it.merge))?,
-                    first: first
-                        .into_iter()
-                        .map(|offset| self.loan.address().wrapping_add(offset))
+                    first: own
+                        .iter()
+                        .map(|it| self.loan.address().wrapping_add(it.offset))
                         .collect(),
-                    strides,
+                    strides: own.iter().map(|it| it.stride).collect(),
                     stride: self.stride,
                     parts: self.groups,
                     filled: None,
@@ -223,22 +229,16 @@ mod tests {
 
     fn field(record: u32, element_bytes: u32, run: u64) -> PrivateCall {
         PrivateCall {
-            target: std::ptr::null_mut(),
-            elements: 10 * run,
             target_stride: 64,
             target_run: run,
-            identity: 0,
-            value: 0,
-            element_bytes,
-            exact: 1,
-            commutes: 1,
-            ordered: 0,
-            parts: 1,
-            merge: 0,
             record,
-            constant: 0,
-            speculative: 0,
+            ..PrivateCall::of_sums(std::ptr::null_mut(), 10 * run, element_bytes)
         }
+    }
+
+    fn told(places: &Places) -> (Vec<u64>, Vec<usize>) {
+        let each = places.each.iter();
+        each.map(|it| (it.stride, it.offset)).unzip()
     }
 
     #[test]
@@ -252,10 +252,11 @@ mod tests {
         ];
         let places = Places::of(&privates, Layout::Records);
         // A byte, eight of them, and three times four.
-        assert_eq!(places.strides.as_slice(), [32, 4, 32, 8, 32]);
+        let (strides, offsets) = told(&places);
+        assert_eq!(strides, [32, 4, 32, 8, 32]);
         let line = ALIGNMENT;
         let behind = 320_usize.next_multiple_of(line);
-        assert_eq!(places.offsets.as_slice(), [0, behind, 8, behind + line, 16]);
+        assert_eq!(offsets, [0, behind, 8, behind + line, 16]);
         assert_eq!(places.bytes, (behind + 2 * line) as u64);
     }
 
@@ -263,7 +264,6 @@ mod tests {
     fn or_each_by_itself() {
         let privates = [field(1, 8, 1), field(1, 4, 2)];
         let places = Places::of(&privates, Layout::Fields);
-        assert_eq!(places.strides.as_slice(), [8, 8]);
-        assert_eq!(places.offsets.as_slice(), [0, ALIGNMENT]);
+        assert_eq!(told(&places), (vec![8, 8], vec![0, ALIGNMENT]));
     }
 }

@@ -57,21 +57,8 @@ mod tests {
     fn check<T: Copy + Default + PartialEq + std::fmt::Debug>(value: T, bits: u64) {
         let mut cells = [T::default(); 5];
         let private = PrivateCall {
-            target: std::ptr::null_mut(),
-            elements: 4,
-            target_stride: size_of::<T>() as u64,
-            target_run: 1,
             identity: bits,
-            merge: 0,
-            element_bytes: size_of::<T>() as u32,
-            exact: 1,
-            commutes: 1,
-            ordered: 0,
-            speculative: 0,
-            record: 0,
-            constant: 0,
-            value: 0,
-            parts: 1,
+            ..PrivateCall::of_sums(std::ptr::null_mut(), 4, size_of::<T>() as u32)
         };
         // SAFETY: there is one element more than is filled, and it is borrowed mutably here.
         unsafe { fill(cells.as_mut_ptr().cast(), 4, &private) };

@@ -142,8 +142,7 @@ impl Column<'_> {
     /// `copies`.
     ///
     /// # Safety
-    /// That of [`Pieces::merge`], for these elements; they fill no more than a
-    /// block.
+    /// That of [`Pieces::merge`], for these elements; they fill no more than a block.
     unsafe fn places(
         &self,
         start: u64,
@@ -166,15 +165,11 @@ impl Column<'_> {
                     first: first.wrapping_add(number * self.stride),
                     stride: *stride,
                 };
-                let copy = copy.as_mut_ptr();
-                let bytes = private.element_bytes as usize;
-                for element in 0..elements as usize {
-                    let from = runs.element(private, start as usize + element);
-                    let to = copy.wrapping_add(element * bytes);
+                *place = copy.as_mut_ptr();
+                for (element, copy) in runs.beside(private, (start, elements), *place) {
                     // SAFETY: the caller vouches for the element, and that so many fit a block.
-                    unsafe { copy_element(from, to, bytes) };
+                    unsafe { copy_element(element, copy, private.element_bytes) };
                 }
-                *place = copy;
             }
         }
         places
@@ -205,8 +200,7 @@ impl Column<'_> {
     /// what is merged into.
     ///
     /// # Safety
-    /// That of [`Pieces::merge`], for these elements; they fill no more than a
-    /// block.
+    /// That of [`Pieces::merge`], for these elements; they fill no more than a block.
     unsafe fn merge_into_targets(&self, places: &Addresses, start: u64, elements: u64) {
         let mut copies: SmallVec<[Block; 2]> = SmallVec::new();
         let apart = self.privates.iter().filter(|it| lies_apart(it));
@@ -228,13 +222,8 @@ impl Column<'_> {
             let apart = self.privates.iter().zip(&targets);
             let apart = apart.filter(|(private, _)| lies_apart(private));
             apart.flat_map(|(private, copy)| {
-                let bytes = private.element_bytes as usize;
-                let numbers = 0..elements as usize;
-                numbers.map(move |number| {
-                    let element =
-                        Runs::of_target(private).element(private, start as usize + number);
-                    (element, copy.wrapping_add(number * bytes), bytes)
-                })
+                let pairs = Runs::of_target(private).beside(private, (start, elements), *copy);
+                pairs.map(|(element, copy)| (element, copy, private.element_bytes))
             })
         };
         // SAFETY: the caller vouches for the elements of the targets, and that so many fit a block.
@@ -333,6 +322,21 @@ impl Runs {
         }
     }
 
+    /// The addresses of `elements` elements from `start` on, each with that of its copy, where the
+    /// copies follow each other from `copies` on.
+    fn beside(
+        self,
+        private: &PrivateCall,
+        (start, elements): (u64, u64),
+        copies: *mut u8,
+    ) -> impl Iterator<Item = (*mut u8, *mut u8)> {
+        (0..elements as usize).map(move |number| {
+            let element = self.element(private, start as usize + number);
+            let distance = number * private.element_bytes as usize;
+            (element, copies.wrapping_add(distance))
+        })
+    }
+
     /// The address of element `number`.
     fn element(self, private: &PrivateCall, number: usize) -> *mut u8 {
         let bytes = private.element_bytes as usize;
@@ -349,13 +353,13 @@ impl Runs {
 ///
 /// # Safety
 /// Both are valid for that, and do not overlap.
-unsafe fn copy_element(from: *const u8, to: *mut u8, bytes: usize) {
+unsafe fn copy_element(from: *const u8, to: *mut u8, bytes: u32) {
     // SAFETY: the caller vouches for both.
     unsafe {
         match bytes {
             8 => ptr::copy_nonoverlapping(from, to, 8),
             4 => ptr::copy_nonoverlapping(from, to, 4),
-            _ => ptr::copy_nonoverlapping(from, to, bytes),
+            _ => ptr::copy_nonoverlapping(from, to, bytes as usize),
         }
     }
 }
@@ -388,21 +392,9 @@ mod tests {
     fn elements_of_a_target_lie_in_runs() {
         let mut target = [0_i16; 12];
         let private = PrivateCall {
-            target: target.as_mut_ptr().cast(),
-            elements: 6,
             target_stride: 8,
             target_run: 2,
-            identity: 0,
-            merge: 0,
-            element_bytes: 2,
-            exact: 1,
-            commutes: 1,
-            ordered: 0,
-            speculative: 0,
-            record: 0,
-            constant: 0,
-            value: 0,
-            parts: 1,
+            ..PrivateCall::of_sums(target.as_mut_ptr().cast(), 6, 2)
         };
         assert!(lies_apart(&private));
         let places = (0..6).map(|number| {
@@ -424,22 +416,11 @@ mod tests {
         let before = target.clone();
         let mut parts = vec![1_i32; 5 * COUNT];
         let mut byte_parts = vec![2_u8; 5 * 4 * COUNT];
+        let begin = target.as_mut_ptr().cast::<u8>().wrapping_add(4);
         let first = PrivateCall {
-            target: target.as_mut_ptr().cast::<u8>().wrapping_add(4),
-            elements: COUNT as u64,
             target_stride: 12,
-            target_run: 1,
-            identity: 0,
-            merge: 0,
-            element_bytes: 4,
-            exact: 1,
-            commutes: 1,
-            ordered: 0,
-            speculative: 0,
-            record: 0,
-            constant: 0,
-            value: 0,
             parts: 2,
+            ..PrivateCall::of_sums(begin, COUNT as u64, 4)
         };
         let second = PrivateCall {
             target: bytes.as_mut_ptr(),
@@ -471,6 +452,7 @@ mod tests {
         }
         assert!(bytes.iter().all(|it| *it == 11));
     }
+
     /// `a += c`.
     unsafe extern "C" fn add(held: *const *mut u8, incoming: *const *mut u8, elements: u64) {
         for number in 0..elements as usize {
@@ -490,21 +472,9 @@ mod tests {
         let before = targets.clone();
         let mut parts: Vec<i32> = (0..3 * COUNT * PARTS).map(|it| it as i32 % 1000).collect();
         let field = |target: *mut u8| PrivateCall {
-            target,
-            elements: COUNT as u64,
             target_stride: 12,
-            target_run: 1,
-            identity: 0,
-            merge: 0,
-            element_bytes: 4,
-            exact: 1,
-            commutes: 1,
-            ordered: 0,
-            speculative: 0,
             record: 1,
-            constant: 0,
-            value: 0,
-            parts: 1,
+            ..PrivateCall::of_sums(target, COUNT as u64, 4)
         };
         let target = targets.as_mut_ptr().cast::<u8>();
         let privates = [field(target), field(target.wrapping_add(8))];

@@ -22,11 +22,7 @@ impl Scheduler<'_> {
         for (target, set) in found {
             self.attempt(|attempt| {
                 for variable in set {
-                    let kernel = attempt.kernel();
-                    let name = match variable {
-                        Target::Array(array) => kernel.arrays[array].name.clone(),
-                        Target::Local(local) => kernel.locals[local].name.clone(),
-                    };
+                    let name = variable.name(attempt.kernel()).to_owned();
                     attempt.step(Flag::new(name, attempt.path(target)))?;
                 }
                 (!is_tied(attempt.kernel(), target)).then_some(())

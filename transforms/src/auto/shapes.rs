@@ -23,12 +23,8 @@ impl Scheduler<'_> {
             });
         }
         // What is beyond these rows need not be beyond the array.
-        let by_keys = if self.may_assume {
-            arrays.as_slice()
-        } else {
-            &[]
-        };
-        for array in by_keys {
+        let may_assume = self.may_assume;
+        for array in arrays.iter().filter(|_| may_assume) {
             self.attempt(|attempt| in_rows_by_keys(attempt, *array));
         }
         for array in &arrays {
@@ -71,7 +67,7 @@ fn in_rows_by_keys(attempt: &mut Attempt, array: ArrayId) -> Option<()> {
     let kernel = attempt.kernel();
     let sizes = keyed_sizes(kernel, array)?;
     let request = Delinearize::of(kernel, array, &sizes)?;
-    attempt.first_of(vec![request])
+    attempt.first_of([request])
 }
 
 #[cfg(test)]

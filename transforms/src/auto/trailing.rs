@@ -9,8 +9,8 @@ use super::parts::is_tiled;
 use crate::distribute::keeps_updates;
 use crate::tree::{self, find_affine_loop};
 use crate::{Distribute, Fuse, Permute, Separate, Size, Split, StripMine};
-use strew_affine::visit::{self, Loop, has_loops};
-use strew_affine::{AffineFor, IterId, Kernel, Node, Variable};
+use strew_affine::visit::{Loop, has_loops, has_updates};
+use strew_affine::{IterId, Kernel, Node, Variable};
 
 /// The nest of `target`, an outermost loop, in groups of the iterations that go into the rows
 /// behind, each row with those of a group one after the other, and the rows that trail the group
@@ -87,7 +87,7 @@ fn rows_of_columns(attempt: &mut Attempt, target: IterId) -> Option<[IterId; 3]>
     });
     let statements = statements.collect::<Option<Vec<_>>>()?;
     let several = statements.iter().filter(|loops| loops.len() > 1);
-    (several.count() == 1 && !has_updates(outermost)).then_some(())?;
+    (several.count() == 1 && !has_updates(&outermost.body)).then_some(())?;
     let mut columns = Vec::new();
     for loops in &statements {
         let (innermost, others) = loops.split_last()?;
@@ -110,14 +110,6 @@ fn rows_of_columns(attempt: &mut Attempt, target: IterId) -> Option<[IterId; 3]>
     }
 }
 
-fn has_updates(target: &AffineFor) -> bool {
-    let mut found = false;
-    visit::walk(&target.body, &mut |node, _| {
-        found |= matches!(node, Node::Reduce { .. });
-    });
-    found
-}
-
 /// Gives what an iteration of `points` does with elements behind `end` loops of its own, if loops
 /// inside begin with it and go beyond, which is where what a group settles itself ends. The loops
 /// over rows that there are then.
@@ -137,7 +129,7 @@ fn beside_the_group(
         _ => None,
     });
     let begin_with_it: Vec<_> = begin_with_it.collect();
-    let is_updated = has_updates(find_affine_loop(attempt.kernel(), rows)?);
+    let is_updated = has_updates(&find_affine_loop(attempt.kernel(), rows)?.body);
     let mut found = vec![rows];
     for inner in &begin_with_it {
         attempt.step(Split::new(attempt.path(*inner), end.clone()))?;

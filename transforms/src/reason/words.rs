@@ -147,30 +147,35 @@ pub(super) fn nothing_behind(path: &LoopPath) -> String {
     )
 }
 
+/// What loops that run at once must not be.
 pub(super) fn nested_forall(path: &LoopPath) -> String {
     format!(
         "`{path}` stands inside a `scf.forall` or has one inside; loops that run at once are not nested"
     )
 }
 
+/// What keeps two loops from changing places, or from becoming one.
 pub(super) fn not_rectangular(inner: &LoopPath, outer: &LoopPath) -> String {
     format!(
         "the bounds of `{inner}` depend on `{outer}`, so it does not run as often in every turn"
     )
 }
 
+/// What loops whose bounds depend on each other would need.
 pub(super) fn stepped_band(path: &LoopPath) -> String {
     format!(
         "the bounds of loops from `{path}` on depend on each other, and one of them has a step other than 1"
     )
 }
 
+/// What there would have to be to part.
 pub(super) fn one_statement(path: &LoopPath) -> String {
     format!(
         "the statements of `{path}` cannot be parted: there is one, or they share what is declared in it"
     )
 }
 
+/// What an iterator cannot be divided by.
 pub(super) fn moving_divisor(path: &LoopPath) -> String {
     format!(
         "how often `{path}` runs depends on a loop around, and iterators can be divided by numbers and parameters only"

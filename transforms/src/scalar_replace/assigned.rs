@@ -4,7 +4,7 @@
 use super::{is_counted, loops_in, of_one_element, sites_of, stay_in_range, use_locals};
 use crate::tree::{arrays_in, loops_over, replace_loop, scalar_for};
 use std::slice::from_ref;
-use strew_affine::visit::{AccessSite, Loop, arrays_written_in, for_each_load, walk};
+use strew_affine::visit::{AccessSite, Loop, arrays_written_in, for_each_load, reads_array, walk};
 use strew_affine::{Access, ArrayId, Block, Expr, Kernel, LocalId, Node, Place};
 
 /// An element of each iteration of a loop.
@@ -91,9 +91,7 @@ fn assigned_by(node: &Node, array: ArrayId) -> Option<&Expr> {
     else {
         return None;
     };
-    let mut reads = false;
-    for_each_load(value, &mut |it| reads |= it.array == array);
-    (element.array == array && !reads).then_some(value)
+    (element.array == array && !reads_array(value, array)).then_some(value)
 }
 
 /// Lets each iteration have a scalar in the place of its element until that is set for the last
