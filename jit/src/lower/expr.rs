@@ -135,17 +135,19 @@ impl FunctionLowering<'_, '_, '_> {
         if known.is_some() {
             return divided(&mut self.builder, op, operands, ty, known);
         }
+        let reciprocal = self.known.reciprocal(right);
         let quotient = self.known_quotient([left, right]);
         if quotient.is_none() {
-            let zero = (self.builder.ins()).icmp_imm_s(IntCC::Equal, operands[1], 0);
-            let site = Site::division(span, &self.enclosing_counters());
-            self.fault_if(zero, site, None);
-            if op == BinaryOp::Rem && !self.is_divided(left, right) {
+            self.check_divisor(right, operands[1], span);
+            if op == BinaryOp::Rem && reciprocal.is_none() && !self.is_divided(left, right) {
                 return divided(&mut self.builder, op, operands, ty, None);
             }
         }
         let quotient = quotient.unwrap_or_else(|| {
-            let quotient = divided(&mut self.builder, BinaryOp::Div, operands, ty, None);
+            let quotient = match reciprocal {
+                Some(reciprocal) => self.quotient_by(operands, ty, reciprocal),
+                None => divided(&mut self.builder, BinaryOp::Div, operands, ty, None),
+            };
             self.keep_quotient([left, right], quotient);
             quotient
         });
@@ -153,6 +155,16 @@ impl FunctionLowering<'_, '_, '_> {
             BinaryOp::Div => quotient,
             _ => remainder(&mut self.builder, operands, quotient),
         }
+    }
+
+    fn check_divisor(&mut self, divisor: &Expr, value: Value, span: Span) {
+        if self.is_known_divisor(divisor) {
+            return;
+        }
+        let zero = (self.builder.ins()).icmp_imm_s(IntCC::Equal, value, 0);
+        let site = Site::division(span, &self.enclosing_counters());
+        self.fault_if(zero, site, None);
+        self.keep_divisor(divisor);
     }
 
     /// Whether the innermost loop asks for the quotient of these numbers, too.

@@ -8,6 +8,7 @@
 
 use super::function::{Binding, FunctionLowering};
 use super::offsets::Base;
+use super::reciprocal::Reciprocal;
 use cranelift_codegen::ir::Value;
 use strew_affine::bounded::Between;
 use strew_affine::changed::Changed;
@@ -25,6 +26,8 @@ const MOST: usize = 64;
 pub(super) struct Known {
     /// The quotients and remainders of affine expressions.
     pub(super) divisions: Vec<Division>,
+    /// How to divide by what stays the same in a loop around.
+    pub(super) reciprocals: Vec<(Expr, Reciprocal)>,
     facts: Vec<Fact>,
     /// How many facts there were ever.
     count: usize,
@@ -62,6 +65,8 @@ enum What {
     Between(Between),
     /// Of two integers, of which the second is not 0.
     Quotient([Expr; 2], Value),
+    /// An integer that is not 0.
+    Divisor(Expr),
 }
 
 /// How an integer was loaded.
@@ -77,6 +82,7 @@ pub(super) enum Width {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     divisions: usize,
+    reciprocals: usize,
     count: usize,
 }
 
@@ -97,6 +103,13 @@ impl Known {
         self.facts.iter().rev().find_map(|fact| wanted(&fact.what))
     }
 
+    /// How to divide by `divisor`, if that is known.
+    pub(super) fn reciprocal(&self, divisor: &Expr) -> Option<Reciprocal> {
+        let mut reciprocals = self.reciprocals.iter();
+        let found = reciprocals.find(|(it, _)| it.is_same(divisor));
+        found.map(|(_, reciprocal)| *reciprocal)
+    }
+
     fn forget_local(&mut self, local: LocalId) {
         self.facts.retain(|fact| !fact.mutable.contains(&local));
     }
@@ -106,6 +119,7 @@ impl FunctionLowering<'_, '_, '_> {
     pub(super) fn mark(&self) -> Mark {
         Mark {
             divisions: self.known.divisions.len(),
+            reciprocals: self.known.reciprocals.len(),
             count: self.known.count,
         }
     }
@@ -113,6 +127,7 @@ impl FunctionLowering<'_, '_, '_> {
     /// Forgets what was found since `mark`, since that is not sure to have run.
     pub(super) fn forget_since(&mut self, mark: Mark) {
         self.known.divisions.truncate(mark.divisions);
+        self.known.reciprocals.truncate(mark.reciprocals);
         self.known.facts.retain(|fact| fact.number < mark.count);
     }
 
@@ -141,6 +156,7 @@ impl FunctionLowering<'_, '_, '_> {
             What::InRange(..) => true,
             What::Quotient(operands, _) => operands.iter().all(|it| changed.expr_stays(it)),
             What::Between(between) => changed.expr_stays(&between.number),
+            What::Divisor(divisor) => changed.expr_stays(divisor),
         });
         let mentions = |factor: &Factor| match factor {
             Factor::Variable(it) => *it == variable,
@@ -276,6 +292,22 @@ impl FunctionLowering<'_, '_, '_> {
         if self.program.oob == Oob::Error && both.all(|it| self.expr_stays(it, &mut mutable)) {
             let what = What::Quotient(operands.map(Clone::clone), quotient);
             self.known.add(what, mutable);
+        }
+    }
+
+    /// Whether `expr` was found not to be 0 before.
+    pub(super) fn is_known_divisor(&self, expr: &Expr) -> bool {
+        let found = self.known.find(|what| match what {
+            What::Divisor(known) => known.is_same(expr).then_some(()),
+            _ => None,
+        });
+        found.is_some()
+    }
+
+    pub(super) fn keep_divisor(&mut self, divisor: &Expr) {
+        let mut mutable = Vec::new();
+        if self.program.oob == Oob::Error && self.expr_stays(divisor, &mut mutable) {
+            self.known.add(What::Divisor(divisor.clone()), mutable);
         }
     }
 

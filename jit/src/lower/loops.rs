@@ -127,14 +127,17 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let turns = self.turns(counted.lower, counted.upper, counted.step);
         self.count_updates(counted.body, Some(turns));
         self.forget_set_in(counted.body);
-        self.scoped(|function| match counted.group.clone() {
-            Some(group) => function.groups(&counted, group, done),
-            None if let Some(group) = function.checked_row(&counted) => {
-                function.check_row(&counted, group, turns, done)
-            }
-            None => {
-                counted.in_range = function.check_ahead(&counted);
-                function.one_by_one(&counted, done)
+        self.scoped(|function| {
+            function.keep_reciprocals(Some(counted.iter), counted.body);
+            match counted.group.clone() {
+                Some(group) => function.groups(&counted, group, done),
+                None if let Some(group) = function.checked_row(&counted) => {
+                    function.check_row(&counted, group, turns, done)
+                }
+                None => {
+                    counted.in_range = function.check_ahead(&counted);
+                    function.one_by_one(&counted, done)
+                }
             }
         })?;
         self.builder.switch_to_block(done);
@@ -371,6 +374,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let [enter, done] = [(); 2].map(|()| self.builder.create_block());
         let mark = self.jump_on(condition, [enter, done]);
         self.builder.switch_to_block(enter);
+        self.keep_reciprocals(None, body);
         let early = self.early_reads(body);
         self.load_early(&early);
         match self.are_within(condition, body, &early) {

@@ -57,6 +57,7 @@ mod partials;
 mod picks;
 mod prefetch;
 mod private_calls;
+mod reciprocal;
 mod rows;
 mod run_length;
 mod sampled;

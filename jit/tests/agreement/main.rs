@@ -20,6 +20,7 @@ mod outer_lanes;
 mod picked;
 mod quotients;
 mod random;
+mod reciprocals;
 mod records;
 mod soundness;
 mod sums_in_lanes;
