@@ -2,33 +2,81 @@
 
 use crate::abi::{Scanned, Status};
 
-/// An integer type that indices are kept in.
-trait Key: Copy + Ord {
-    const LEAST: Self;
-    const MOST: Self;
-    /// The number; one that is larger than any `i64` as the largest of those.
-    fn number(self) -> i64;
+/// A type of numbers that indices are made of.
+trait Number: Copy {
+    /// An integer type: there are instructions for the lesser and the larger of two integers that
+    /// wait for nothing else.
+    type Key: Copy + Ord;
+    const LEAST: Self::Key;
+    const MOST: Self::Key;
+    /// In the order of the numbers.
+    fn key(self) -> Self::Key;
+    /// What generated code is told of the least and the largest.
+    fn found(least: Self::Key, most: Self::Key) -> Scanned;
 }
 
-macro_rules! keys {
+macro_rules! integers {
     ($($ty:ty)*) => {$(
-        impl Key for $ty {
+        impl Number for $ty {
+            type Key = Self;
             const LEAST: Self = <$ty>::MIN;
             const MOST: Self = <$ty>::MAX;
-            fn number(self) -> i64 {
-                i64::try_from(self).unwrap_or(i64::MAX)
+            #[inline(always)]
+            fn key(self) -> Self {
+                self
+            }
+            /// One that is larger than any `i64` as the largest of those.
+            fn found(least: Self, most: Self) -> Scanned {
+                let [least, most] = [least, most].map(|it| i64::try_from(it).unwrap_or(i64::MAX));
+                Scanned { least, most }
             }
         }
     )*};
 }
 
-keys!(i8 i16 i32 i64 u8 u16 u32 u64);
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+/// The bits of a float, as an integer of this type, those of one below zero turned around but for
+/// the sign, or turned back.
+macro_rules! in_order {
+    ($key:ty, $bits:expr) => {{
+        let bits: $key = $bits;
+        let sign = bits >> (<$key>::BITS - 1);
+        bits ^ (sign.cast_unsigned() >> 1).cast_signed()
+    }};
+}
+
+macro_rules! floats {
+    ($($ty:ty: $key:ty),*) => {$(
+        impl Number for $ty {
+            type Key = $key;
+            const LEAST: $key = in_order!($key, <$ty>::NEG_INFINITY.to_bits().cast_signed());
+            const MOST: $key = in_order!($key, <$ty>::INFINITY.to_bits().cast_signed());
+            /// The order of [`f64::total_cmp`]: what is no number lies beyond the infinities.
+            #[inline(always)]
+            fn key(self) -> $key {
+                in_order!($key, self.to_bits().cast_signed())
+            }
+            fn found(least: $key, most: $key) -> Scanned {
+                let [least, most] = [least, most]
+                    .map(|key| f64::from(<$ty>::from_bits(in_order!($key, key).cast_unsigned())));
+                let bits = |float: f64| match least.is_nan() || most.is_nan() {
+                    true => f64::NAN.to_bits().cast_signed(),
+                    false => float.to_bits().cast_signed(),
+                };
+                Scanned { least: bits(least), most: bits(most) }
+            }
+        }
+    )*};
+}
+
+floats!(f32: i32, f64: i64);
 
 #[inline(always)]
-fn extremes_here<K: Key>(keys: &[K]) -> (K, K) {
-    let none = (K::MOST, K::LEAST);
-    keys.iter()
-        .fold(none, |(least, most), key| (least.min(*key), most.max(*key)))
+fn extremes_here<N: Number>(numbers: &[N]) -> (N::Key, N::Key) {
+    let none = (N::MOST, N::LEAST);
+    let keys = numbers.iter().map(|it| it.key());
+    keys.fold(none, |(least, most), key| (least.min(key), most.max(key)))
 }
 
 /// The same with vectors of 256 bits: the 128-bit ones that every processor has know neither the
@@ -38,121 +86,35 @@ fn extremes_here<K: Key>(keys: &[K]) -> (K, K) {
 /// The processor has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn extremes_in_wide_vectors<K: Key>(keys: &[K]) -> (K, K) {
-    extremes_here(keys)
+unsafe fn extremes_in_wide_vectors<N: Number>(numbers: &[N]) -> (N::Key, N::Key) {
+    extremes_here(numbers)
 }
 
-/// A type of floats.
-trait Float: Copy + PartialOrd + Into<f64> {
-    const LEAST: Self;
-    const MOST: Self;
-    fn is_number(self) -> bool;
-}
-
-macro_rules! floats {
-    ($($ty:ty)*) => {$(
-        impl Float for $ty {
-            const LEAST: Self = <$ty>::NEG_INFINITY;
-            const MOST: Self = <$ty>::INFINITY;
-            #[inline(always)]
-            fn is_number(self) -> bool {
-                !self.is_nan()
-            }
-        }
-    )*};
-}
-
-floats!(f32 f64);
-
-/// Of so many floats those at the same place are compared with each other: in vectors, several of
-/// them, so that none waits for the one before.
-const LANES: usize = 16;
-
-/// The least and the largest of `floats`, and whether all of them are numbers.
-#[inline(always)]
-fn float_extremes_here<F: Float>(floats: &[F]) -> (F, F, bool) {
-    let mut least = [F::MOST; LANES];
-    let mut most = [F::LEAST; LANES];
-    let mut are_numbers = [true; LANES];
-    let (groups, rest) = floats.as_chunks::<LANES>();
-    let last = rest.first().map(|first| {
-        let mut last = [*first; LANES];
-        last[..rest.len()].copy_from_slice(rest);
-        last
-    });
-    for group in groups.iter().chain(&last) {
-        // Over places, and with nothing in it that might be a call: this is what is made vectors
-        // of.
-        for lane in 0..LANES {
-            let float = group[lane];
-            least[lane] = if float < least[lane] {
-                float
-            } else {
-                least[lane]
-            };
-            most[lane] = if float > most[lane] {
-                float
-            } else {
-                most[lane]
-            };
-            are_numbers[lane] &= float.is_number();
-        }
-    }
-    let less = |one: F, other: F| if other < one { other } else { one };
-    let more = |one: F, other: F| if other > one { other } else { one };
-    (
-        least.into_iter().fold(F::MOST, less),
-        most.into_iter().fold(F::LEAST, more),
-        are_numbers.into_iter().all(|it| it),
-    )
-}
-
-/// The same as [`extremes_in_wide_vectors`] of floats.
+/// The same with vectors of 512 bits, which know those of numbers of 64 bits, too: of 4 Mi floats of
+/// 64 bits it takes 0.65 of the time.
 ///
 /// # Safety
-/// The processor has AVX2.
+/// The processor has AVX-512F.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn float_extremes_in_wide_vectors<F: Float>(floats: &[F]) -> (F, F, bool) {
-    float_extremes_here(floats)
+#[target_feature(enable = "avx512f")]
+unsafe fn extremes_in_widest_vectors<N: Number>(numbers: &[N]) -> (N::Key, N::Key) {
+    extremes_here(numbers)
 }
 
-/// What the first function makes of the numbers where the processor has what it needs, AVX2, else
-/// the second.
-macro_rules! by_processor {
-    ($wide:ident, $here:ident, $numbers:ident) => {{
-        #[cfg(target_arch = "x86_64")]
-        let found = if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: it was just found that the processor has it.
-            unsafe { $wide($numbers) }
-        } else {
-            $here($numbers)
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        let found = $here($numbers);
-        found
-    }};
-}
-
-fn extremes<K: Key>(keys: &[K]) -> Scanned {
-    let (least, most) = by_processor!(extremes_in_wide_vectors, extremes_here, keys);
-    Scanned {
-        least: least.number(),
-        most: most.number(),
-    }
-}
-
-fn float_extremes<F: Float>(floats: &[F]) -> Scanned {
-    let (least, most, are_numbers) =
-        by_processor!(float_extremes_in_wide_vectors, float_extremes_here, floats);
-    let bits = |float: F| match are_numbers {
-        true => float.into().to_bits().cast_signed(),
-        false => f64::NAN.to_bits().cast_signed(),
+fn extremes<N: Number>(numbers: &[N]) -> Scanned {
+    #[cfg(target_arch = "x86_64")]
+    let (least, most) = if std::is_x86_feature_detected!("avx512f") {
+        // SAFETY: it was just found that the processor has it.
+        unsafe { extremes_in_widest_vectors(numbers) }
+    } else if std::is_x86_feature_detected!("avx2") {
+        // SAFETY: it was just found that the processor has it.
+        unsafe { extremes_in_wide_vectors(numbers) }
+    } else {
+        extremes_here(numbers)
     };
-    Scanned {
-        least: bits(least),
-        most: bits(most),
-    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let (least, most) = extremes_here(numbers);
+    N::found(least, most)
 }
 
 /// What is added to the bytes of integers that have a sign, to tell [`scan_keys`] of their type.
@@ -189,8 +151,8 @@ pub unsafe extern "C" fn scan_keys(
             0x002 => extremes::<u16>(slice(keys, count)),
             0x004 => extremes::<u32>(slice(keys, count)),
             0x008 => extremes::<u64>(slice(keys, count)),
-            0x204 => float_extremes::<f32>(slice(keys, count)),
-            0x208 => float_extremes::<f64>(slice(keys, count)),
+            0x204 => extremes::<f32>(slice(keys, count)),
+            0x208 => extremes::<f64>(slice(keys, count)),
             _ => none,
         }
     };

@@ -106,7 +106,7 @@ impl Costs {
             .max(1) as f64;
         let groups = dense::groups(shape).max(1) as f64;
         let elements = shape.elements as f64;
-        let waited = awaited(shape, &sample) * machine.line(reached_bytes(shape, &sample));
+        let waited = waited(shape, &sample, machine);
         let near = near_update(shape, &sample, machine);
         let called = shape.called as f64 * costs.update;
         let each = near + waited + called / trips.max(1.0);
@@ -179,6 +179,21 @@ fn applied(shape: &Shape, sample: &Sample, machine: &Machine) -> f64 {
 fn reached_bytes(shape: &Shape, sample: &Sample) -> u64 {
     let reached = sample.reach.saturating_mul(width(shape));
     reached.min(shape.bytes)
+}
+
+/// For how long an update waits for cache lines. Where all updates go on through the outputs
+/// together, each line is far away when the first one comes, and then as near as those around: of 4
+/// Mi particles sorted by rows of 23 kB, with 64 MiB of rows, four updates of each take 31 ms in
+/// order, as they do where the outputs are small.
+fn waited(shape: &Shape, sample: &Sample, machine: &Machine) -> f64 {
+    let reached = reached_bytes(shape, sample);
+    let lines = awaited(shape, sample);
+    if !(sample.advances && sample.is_local(shape.elements)) {
+        return lines * machine.line(reached);
+    }
+    let window = sample.span.saturating_mul(width(shape)).min(reached);
+    let first = (reached as f64 / CACHE_LINE as f64 / shape.trips.max(1) as f64).min(lines);
+    first * machine.line(reached) + (lines - first) * machine.line(window)
 }
 
 /// For how many cache lines an update waits, as if all updates waited for as many. Where most of
