@@ -37,21 +37,40 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 kept += 1;
             }
         }
+        for access in &accesses {
+            if kept < MOST_KEPT && self.is_checked_once(access, &inside) {
+                self.check_access(access);
+                kept += 1;
+            }
+        }
         self.check_ends(counted, &accesses)
     }
 
     /// Whether `access` is the same element in every turn, and nobody else keeps it.
     fn is_kept(&self, access: &Access, inside: &Changed) -> bool {
         self.program.facts.is_read_only(access.array)
-            && !self.is_movable(access)
+            && (self.is_extended(access) || !self.is_movable(access))
             && self.known_element(access).is_none()
             && inside.place_stays(access)
             && self.is_steady(access)
     }
 
-    fn load_ahead(&mut self, access: &Access) {
+    /// Whether elements come in 64 bits: the code generator moves such loads out of no loop.
+    fn is_extended(&self, access: &Access) -> bool {
         let ty = self.program.kernel.arrays[access.array].element;
-        if ty.is_integer() && ty.bits() < 64 {
+        ty.is_integer() && ty.bits() < 64
+    }
+
+    /// Whether `access` is to one place in all turns, of which nobody knows that it is there.
+    fn is_checked_once(&self, access: &Access, inside: &Changed) -> bool {
+        let is_computed = |it: &Subscript| matches!(it, Subscript::Computed(_));
+        access.subscripts.iter().any(is_computed)
+            && inside.place_stays(access)
+            && self.is_steady(access)
+    }
+
+    fn load_ahead(&mut self, access: &Access) {
+        if self.is_extended(access) {
             self.load_extended(access);
         } else {
             self.load(access);
