@@ -82,6 +82,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         for (position, node) in nodes.iter().enumerate() {
             let behind = nodes.get(position + 1..).unwrap_or_default();
             self.leave = around.filter(|it| behind.iter().all(|node| it.guards(node)));
+            self.make_for_siblings(nodes, position);
             self.statement(node)?;
             if self.leave.is_some_and(|it| it.is_taken_by(node)) {
                 self.leave_now();

@@ -63,6 +63,7 @@ mod run_length;
 mod sampled;
 mod scan;
 mod shift;
+mod siblings;
 mod skip;
 mod sort;
 mod staged;

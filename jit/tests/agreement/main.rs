@@ -22,6 +22,7 @@ mod quotients;
 mod random;
 mod reciprocals;
 mod records;
+mod siblings;
 mod soundness;
 mod sums_in_lanes;
 mod tuples;
