@@ -401,6 +401,9 @@ pub struct PrivateCall {
     pub record: u32,
     /// 1 when all updates of the buffer bring the same value, else 0.
     pub constant: u32,
+    /// 1 when updates overwrite, and all bring the same value, which need not be known: they may be
+    /// made in any order then, though there is no identity. Else 0.
+    pub alike: u32,
     /// 1 when the body may read the target, else 0. Then the buffer may be the target itself for a
     /// body in the shape [`BodyShape::Direct`] that runs all iterations in order, else there are
     /// bodies in the shapes [`BodyShape::Marks`], [`BodyShape::Unmarked`] and [`BodyShape::Apart`]

@@ -115,6 +115,8 @@ pub enum Why {
     /// A few outputs get most updates, which do not wait for each other where they go to several
     /// copies by turns.
     Hot,
+    /// All updates of an element bring the same, so that threads can share the outputs.
+    Alike,
     /// Updates go through the outputs from one end to the other, so that each thread can have
     /// outputs of its own.
     Rises,
@@ -210,6 +212,9 @@ impl fmt::Display for Why {
             ),
             Self::Hot => f.write_str(
                 "a few outputs get most updates, which would wait for each other in one copy",
+            ),
+            Self::Alike => f.write_str(
+                "all updates set outputs to the same, whichever of them comes last, so that threads share these",
             ),
             Self::Rises => f.write_str(
                 "updates go through the outputs from one end to the other, so that each thread has outputs of its own",

@@ -242,6 +242,7 @@ impl PrivateCall {
             merge: 0,
             record: 0,
             constant: 0,
+            alike: 0,
             speculative: 0,
         }
     }

@@ -160,6 +160,7 @@ pub(crate) fn predicted(costs: Costs) -> BTreeMap<&'static str, u64> {
         ("serial", costs.serial),
         ("dense", costs.dense),
         ("blocked", costs.blocked),
+        ("atomic", costs.atomic),
         ("apart", costs.apart),
         ("colored", costs.apart),
         ("binned", costs.binned),

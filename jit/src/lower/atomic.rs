@@ -5,7 +5,7 @@ use super::convert::clif_type;
 use super::function::FunctionLowering;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Type as ClifType, Value, types};
-use strew_affine::{ArrayId, Combiner, Expr, Place, Type};
+use strew_affine::{ArrayId, Combiner, Expr, Last, Place, Type};
 
 /// Buffers that other threads update at the same time.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let address = self.whole_address(&element);
         let flags = MemFlagsData::trusted();
         let bits = bits_of(ty);
+        if *combiner == Combiner::new(Last) {
+            let value = incoming.first().map(|value| self.bits_in(ty, *value));
+            return self.overwrite_shared(address, value);
+        }
         let again = self.builder.create_block();
         let done = self.builder.create_block();
         let first = self.builder.ins().atomic_load(bits, flags, address);
@@ -49,11 +53,35 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let combined = self.combined(places, &bodies, &[ty], &[held], &incoming);
         let after = combined.first().map(|value| self.bits_in(ty, *value));
         let after = after.unwrap_or(before);
+        // What stays as it is need not be stored: threads that only look do not wait for each
+        // other.
+        let stays = self.builder.ins().icmp(IntCC::Equal, after, before);
+        let change = self.builder.create_block();
+        self.builder.ins().brif(stays, done, &[], change, &[]);
+        self.builder.switch_to_block(change);
         let seen = self.builder.ins().atomic_cas(flags, address, before, after);
         let is_alone = self.builder.ins().icmp(IntCC::Equal, seen, before);
         self.builder
             .ins()
             .brif(is_alone, done, &[], again, &[BlockArg::Value(seen)]);
+        self.builder.switch_to_block(done);
+    }
+
+    /// Stores `value`, the same as all threads store there, unless it is there: whoever is the
+    /// last, nobody sees the difference.
+    fn overwrite_shared(&mut self, address: Value, value: Option<Value>) {
+        let Some(value) = value else {
+            return;
+        };
+        let flags = MemFlagsData::trusted();
+        let [change, done] = [(); 2].map(|()| self.builder.create_block());
+        let bits = self.builder.func.dfg.value_type(value);
+        let before = self.builder.ins().load(bits, flags, address, 0);
+        let stays = self.builder.ins().icmp(IntCC::Equal, before, value);
+        self.builder.ins().brif(stays, done, &[], change, &[]);
+        self.builder.switch_to_block(change);
+        self.builder.ins().store(flags, value, address, 0);
+        self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(done);
     }
 

@@ -4,10 +4,11 @@ use super::columns::column_loops;
 use super::hold::holds_most;
 use super::rows::row_loops;
 use crate::facts::Facts;
+use strew_affine::changed::Changed;
 use strew_affine::lanes::{Lanes, turns_at_once};
-use strew_affine::visit::{Loop, for_each_load_of, walk};
+use strew_affine::visit::{Loop, for_each_load, for_each_load_of, walk};
 use strew_affine::{
-    Access, ArrayId, Combiner, CompareOp, Expr, Forall, IterId, Kernel, Node, Private, Value,
+    Access, ArrayId, Combiner, CompareOp, Expr, Forall, IterId, Kernel, Last, Node, Private, Value,
 };
 
 /// Whether the body does more with its private buffers than combine values into them with their own
@@ -138,6 +139,33 @@ pub(super) fn constants(forall: &Forall, private: &Private) -> Vec<Option<Value>
         }
     });
     constants
+}
+
+/// Whether all updates of the one buffer of `private` overwrite its elements with the same value,
+/// which is there when the loop begins.
+pub(super) fn is_alike(forall: &Forall, private: &Private) -> bool {
+    let [buffer] = private.buffers.as_slice() else {
+        return false;
+    };
+    let changed = Changed::in_loop(forall.iter, &forall.body);
+    let mut brought: Option<&Expr> = None;
+    let mut is_alike = private.combiner == Combiner::new(Last);
+    walk(&forall.body, &mut |node, _| {
+        let mut written = node.written_elements();
+        if let Node::Reduce { values, .. } = node
+            && written.any(|access| access.array == *buffer)
+        {
+            let value = values.first();
+            is_alike &= value.is_some_and(|it| {
+                let mut loads = false;
+                for_each_load(it, &mut |_| loads = true);
+                let stays = !loads && changed.expr_stays(it);
+                stays && brought.is_none_or(|known| known.is_same(it))
+            });
+            brought = value;
+        }
+    });
+    is_alike && brought.is_some()
 }
 
 fn same_bits(one: Option<Value>, other: Option<Value>) -> bool {

@@ -1,6 +1,6 @@
 //! What the runtime is told of the private buffers of a forall.
 
-use super::body::constants;
+use super::body::{constants, is_alike};
 use super::forall::{SLOT, Table};
 use super::function::{ArrayValue, FunctionLowering};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -43,6 +43,7 @@ impl FunctionLowering<'_, '_, '_> {
             let identity = identity.unwrap_or_else(zeros);
             let exact = u32::from(private.combiner.is_exact(&types));
             let commutes = u32::from(private.combiner.is_commutative(&types));
+            let alike = u32::from(ordered == 1 && is_alike(forall, private));
             let constants = constants(forall, private);
             let targets = private.targets.iter().zip(identity).zip(constants);
             for (part, ((target, identity), constant)) in targets.enumerate() {
@@ -53,6 +54,7 @@ impl FunctionLowering<'_, '_, '_> {
                 self.store_constant(table, at + offset_of!(PrivateCall, exact), exact);
                 self.store_constant(table, at + offset_of!(PrivateCall, commutes), commutes);
                 self.store_constant(table, at + offset_of!(PrivateCall, ordered), ordered);
+                self.store_constant(table, at + offset_of!(PrivateCall, alike), alike);
                 self.store_constant(table, at + offset_of!(PrivateCall, parts), parts);
                 self.store_value(table, at, constant);
                 let record = records.next().flatten().map_or(0, |first| first as u32 + 1);

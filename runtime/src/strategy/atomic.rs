@@ -8,7 +8,8 @@ use crate::settings::{Body, Mode};
 use std::time::Instant;
 
 /// All threads update the targets themselves, each update in one step that no other thread sees
-/// half done. It takes no private buffers, and much time where threads meet.
+/// half done. It takes no private buffers, and much time where threads meet: not where updates
+/// leave most elements as they are, which takes a look alone.
 #[derive(Debug)]
 pub(super) struct Atomic;
 
@@ -19,8 +20,8 @@ impl Strategy for Atomic {
 
     fn refusal(&self, shape: &Shape) -> Option<Refusal> {
         let strategy = self.name();
-        let in_any_order = shape.is_exact || shape.mode == Mode::Fast;
-        if !shape.commutes {
+        let in_any_order = shape.is_exact || shape.is_alike || shape.mode == Mode::Fast;
+        if !(shape.commutes || shape.is_alike) {
             Some(Refusal::InOrder { strategy })
         } else if !in_any_order {
             Some(Refusal::AnyOrder { strategy })

@@ -18,6 +18,10 @@ const ONE_MORE: f64 = 0.5;
 /// To look where an update goes takes this part of making one in a near cache.
 const LOOKED: f64 = 0.4;
 
+/// To update what other threads may update at the same time takes so many updates in a near cache
+/// more.
+const LOCKED: f64 = 6.0;
+
 /// To list whose a row is takes as long as so many updates in a near cache. With rows of 8 and of
 /// 16 floats in 64 MiB, `rows` takes 0.73 of the time of one thread on two.
 const ASKED: f64 = 1.0;
@@ -83,6 +87,8 @@ pub struct Costs {
     pub dense: u64,
     /// Of `blocked`.
     pub blocked: u64,
+    /// Of `atomic`.
+    pub atomic: u64,
     /// Of `apart`, and of `colored`.
     pub apart: u64,
     /// Of `binned`.
@@ -132,6 +138,7 @@ impl Costs {
             serial: (others + gathering + trips * each) as u64,
             dense: (shared + (trips * each + elements * groups * costs.merge) / threads) as u64,
             blocked: (shared + (trips * each + elements * touched * costs.merge) / threads) as u64,
+            atomic: (shared + trips * (each + held_alone(shape) * costs.update) / threads) as u64,
             apart: (shared + trips * (each + LOOKED * costs.update) / threads) as u64,
             binned: (shared
                 + (called
@@ -154,6 +161,12 @@ impl Costs {
                     / threads) as u64,
         }
     }
+}
+
+/// What it takes to update what other threads may update at the same time, in updates of a near
+/// cache. Where all bring the same, nobody needs to be alone.
+fn held_alone(shape: &Shape) -> f64 {
+    if shape.is_alike { LOOKED } else { LOCKED }
 }
 
 /// How many of `groups` of updates touch an element: those that are near each other have few

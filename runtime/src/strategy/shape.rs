@@ -57,6 +57,8 @@ pub struct Shape {
     pub targets: u64,
     /// Whether updates have to be made in the order of the loop, in all modes.
     pub is_ordered: bool,
+    /// Whether all of them overwrite, each element with one value alone: whichever is the last.
+    pub is_alike: bool,
     /// Whether the loop reads targets too, so that private buffers are good for it only where it
     /// reads no element that it updates.
     pub is_speculative: bool,
@@ -97,6 +99,7 @@ impl Shape {
             commutes: true,
             targets: 1,
             is_ordered: false,
+            is_alike: false,
             is_speculative: false,
             is_apart: false,
             is_exact: false,
@@ -158,6 +161,7 @@ impl Shape {
                 false => session.settings().mode,
             },
             is_ordered,
+            is_alike: !privates.is_empty() && privates.iter().all(|it| it.alike == 1),
             is_speculative,
             is_apart: false,
             threads: session.runtime().threads(),
