@@ -10,7 +10,7 @@ use strew_affine::lanes::{Lanes, MOST_LANES, VECTOR_BYTES};
 
 use strew_affine::visit::{Loop, for_each_local_read, has_loops, walk};
 use strew_affine::{
-    Access, AffineFor, BinaryOp, Expr, Function, IterId, Kernel, Node, Place, Type,
+    Access, AffineFor, BinaryOp, Combine, Expr, Function, IterId, Kernel, Mul, Node, Place, Type,
 };
 
 /// What so many updates of a scalar multiply by does not fit the registers.
@@ -136,10 +136,7 @@ fn pays(kernel: &Kernel, lanes: &Lanes<'_>, target: Loop<'_>, read: &Elements) -
             .map(|it| operations(kernel, lanes, it));
         let here: usize = here.sum();
         all += here;
-        let expressions = node.expressions().into_iter();
-        products += expressions
-            .map(|it| long_products(kernel, lanes, it))
-            .sum::<usize>();
+        products += products_of(kernel, lanes, node);
         if let Node::Declare { local, .. } = node
             && (here > 0 || kernel.locals[*local].mutable)
         {
@@ -279,14 +276,27 @@ fn operations(kernel: &Kernel, lanes: &Lanes<'_>, expr: &Expr) -> usize {
     inside + if lanes.varies(expr) { here } else { 0 }
 }
 
+/// How many products of integers of 64 bits `node` itself makes in lanes.
+fn products_of(kernel: &Kernel, lanes: &Lanes<'_>, node: &Node) -> usize {
+    let expressions = node.expressions().into_iter();
+    let inside = expressions.map(|it| long_products(kernel, lanes, it));
+    let multiplies = matches!(node, Node::Reduce { combiner, .. } if combiner.name() == Mul.name());
+    let mut places = node.places().iter();
+    let is_product = multiplies && places.any(|place| is_long_integer(place.ty(kernel)));
+    inside.sum::<usize>() + usize::from(is_product)
+}
+
 /// How many products of integers of 64 bits in `expr` differ from lane to lane.
 fn long_products(kernel: &Kernel, lanes: &Lanes<'_>, expr: &Expr) -> usize {
     let operands = expr.operands().into_iter();
     let inside: usize = operands.map(|it| long_products(kernel, lanes, it)).sum();
-    let ty = expr.ty(kernel);
-    let is_long = ty.is_integer() && ty.bits() == 64;
-    let is_product = matches!(expr, Expr::Binary(BinaryOp::Mul, ..));
-    inside + usize::from(is_product && is_long && lanes.varies(expr))
+    let is_product =
+        matches!(expr, Expr::Binary(BinaryOp::Mul, ..)) && is_long_integer(expr.ty(kernel));
+    inside + usize::from(is_product && lanes.varies(expr))
+}
+
+fn is_long_integer(ty: Type) -> bool {
+    ty.is_integer() && ty.bits() == 64
 }
 
 /// The innermost loops that could compute in narrower types.
