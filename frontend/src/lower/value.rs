@@ -201,12 +201,26 @@ fn integer_result(expr: Expr, ty: Type, exact: Option<Exact>, ranges: &Ranges) -
         && let Some(of_terms) = ranges.of(proved)
     {
         known.range = known.range.map(|range| range.narrowed(of_terms));
-        if let Some(constant) = proved.as_constant() {
-            // Affine operands load nothing and divide by nothing: no fault is lost.
+        if let Some(constant) = proved.as_constant()
+            && !can_fault(&expr)
+        {
             return Typed::constant(Value::integer(ty, constant.into()));
         }
     }
     Typed { expr, ty, known }
+}
+
+/// Whether to compute `expr` may fail: of an operand of which only the value is known, as of
+/// `5 % (x[i] & 1)`, which is 0 if it is anything.
+fn can_fault(expr: &Expr) -> bool {
+    let here = match expr {
+        Expr::Load(_) => true,
+        Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => {
+            divisor.as_divisor().is_none()
+        }
+        _ => false,
+    };
+    here || expr.operands().into_iter().any(can_fault)
 }
 
 /// A result before any wrap.

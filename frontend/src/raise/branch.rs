@@ -195,8 +195,18 @@ impl<'k> Raising<'k> {
     }
 
     /// Whether all `guards` mean what they say, each where those before it hold; then they hold
-    /// from here on.
+    /// from here on. Else nothing follows from them: they say it of numbers that the condition is
+    /// not about.
     fn assume_all(&mut self, guards: &[Guard]) -> bool {
+        let before = self.context.mark();
+        let holds = self.assume_each(guards);
+        if !holds {
+            self.context.return_to(before);
+        }
+        holds
+    }
+
+    fn assume_each(&mut self, guards: &[Guard]) -> bool {
         let mut needed = Vec::new();
         for guard in guards {
             let sides = [&guard.condition.left, &guard.condition.right];

@@ -37,9 +37,12 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 kept += 1;
             }
         }
+        let mut checked: Vec<&Access> = Vec::new();
         for access in &accesses {
-            if kept < MOST_KEPT && self.is_checked_once(access, &inside) {
+            let is_new = !checked.iter().any(|it| it.is_same(access));
+            if kept < MOST_KEPT && is_new && self.is_checked_once(access, &inside) {
                 self.check_access(access);
+                checked.push(access);
                 kept += 1;
             }
         }
@@ -55,7 +58,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             && self.is_steady(access)
     }
 
-    /// Whether elements come in 64 bits: the code generator moves such loads out of no loop.
+    /// Whether elements are integers that a load extends to 64 bits: the code generator moves such
+    /// loads out of no loop.
     fn is_extended(&self, access: &Access) -> bool {
         let ty = self.program.kernel.arrays[access.array].element;
         ty.is_integer() && ty.bits() < 64
@@ -65,6 +69,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn is_checked_once(&self, access: &Access, inside: &Changed) -> bool {
         let is_computed = |it: &Subscript| matches!(it, Subscript::Computed(_));
         access.subscripts.iter().any(is_computed)
+            && self.known_element(access).is_none()
             && inside.place_stays(access)
             && self.is_steady(access)
     }

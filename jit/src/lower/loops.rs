@@ -128,7 +128,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.count_updates(counted.body, Some(turns));
         self.forget_set_in(counted.body);
         self.scoped(|function| {
-            function.keep_reciprocals(Some(counted.iter), counted.body);
+            // A reciprocal is a division itself.
+            if function.known_turns(&counted).is_none_or(|it| it > 2) {
+                function.keep_reciprocals(Some(counted.iter), counted.body);
+            }
             match counted.group.clone() {
                 Some(group) => function.groups(&counted, group, done),
                 None if let Some(group) = function.checked_row(&counted) => {

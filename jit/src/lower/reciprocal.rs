@@ -55,10 +55,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Of 0, which nothing is divided by in the end, it is that of 1.
     fn reciprocal(&mut self, divisor: &Expr, ty: Type) -> Reciprocal {
         let value = self.expr(divisor);
-        let builder = &mut self.builder;
-        let value = extend(builder, value, ty);
+        let ins = &mut self.builder;
+        let value = extend(ins, value, ty);
         let is_long = ty.bytes() == 8;
-        let ins = builder;
         let sign = match ty.is_signed() && !is_long {
             true => ins.ins().sshr_imm_u(value, 63),
             false => ins.ins().iconst(types::I64, 0),
@@ -66,9 +65,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let flipped = ins.ins().bxor(value, sign);
         let size = ins.ins().isub(flipped, sign);
         let one = ins.ins().iconst(types::I64, 1);
-        let divisor = ins.ins().umax(size, one);
+        let divided_by = ins.ins().umax(size, one);
         let most = ins.ins().iconst(types::I64, -1);
-        let factor = ins.ins().udiv(most, divisor);
+        let factor = ins.ins().udiv(most, divided_by);
         let below = is_long.then(|| {
             let upper = ins.ins().ushr_imm_u(size, 32);
             let is_small = ins.ins().icmp_imm_s(IntCC::Equal, upper, 0);

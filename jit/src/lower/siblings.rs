@@ -18,22 +18,27 @@ use strew_affine::{Expr, LocalId, Node};
 const LEAST_SAVED: u32 = 4;
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Makes what conditions among `nodes`, from `position` on, are followed by uses of, and what
-    /// is declared before, if there is a condition next.
-    pub(super) fn make_for_siblings(&mut self, nodes: &'k [Node], position: usize) {
+    /// If a condition comes next among `nodes`, at `position`: makes those scalars declared before
+    /// it that blocks behind several conditions use. What stood for these, which has to stand for
+    /// them again behind the nodes.
+    pub(super) fn make_for_siblings(
+        &mut self,
+        nodes: &'k [Node],
+        position: usize,
+    ) -> Vec<(LocalId, Binding)> {
         let (before, next) = nodes.split_at(position);
         let is_sibling = next.first().and_then(sides).is_some();
         let Some(innermost) = self.loops.last().filter(|_| is_sibling) else {
-            return;
+            return Vec::new();
         };
         let iter = innermost.iter();
         if self.program.oob != Oob::Error || has_loops(nodes) {
-            return;
+            return Vec::new();
         }
         let shared = self.shared_values(before, next);
         let saved: u32 = shared.iter().map(|it| it.1).sum();
         if saved < LEAST_SAVED {
-            return;
+            return Vec::new();
         }
         let turn = self.iter(iter);
         let locals: Vec<_> = shared.into_iter().map(|it| it.0).collect();
@@ -50,10 +55,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.set_cold_block(second);
         self.hand_copies(&values, join);
         self.builder.switch_to_block(join);
+        let mut stood = Vec::new();
         for (local, value) in locals.into_iter().zip(values) {
             let ty = self.builder.func.dfg.value_type(value);
             let made = self.builder.append_block_param(join, ty);
             self.locals.insert(local, Binding::Let(made));
+            stood.push((local, Binding::Let(value)));
+        }
+        stood
+    }
+
+    /// Behind the nodes, which may be lowered once more for another lane, without what they declare.
+    pub(super) fn let_go_of_siblings(&mut self, stood: Vec<(LocalId, Binding)>) {
+        for (local, binding) in stood {
+            self.locals.insert(local, binding);
         }
     }
 
@@ -95,7 +110,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let again = uses.get(&local)?.checked_sub(1)?;
             let saved = again * instructions(value);
             let is_let = matches!(self.locals.get(local), Some(Binding::Let(_)));
-            (is_let && saved > 0).then_some((local, saved))
+            // What stands for one that is idle here is left from elsewhere.
+            (is_let && saved > 0 && !self.is_idle(local)).then_some((local, saved))
         });
         shared.collect()
     }

@@ -68,6 +68,33 @@ fn scalars_that_are_set_are_left_alone() {
     assert!(outcome.is_ok(), "{outcome:?}\n{source}");
 }
 
+/// Where only places are looked at, nobody makes the values; some of the turns are made in lanes,
+/// whose values are no others'.
+#[test]
+fn what_nobody_makes_is_not_handed_on() {
+    let source = "kernel @k(n: i64, m: i32, k: i64, y: f32[n], out: i32[k], c: i64[k], f: f32[k]) {
+      affine.for i in -5..n lanes 8 {
+        let b: f32 = y[u64(i + 5) % u64(n)] * 3.0 + y[u64(i + 5) % u64(n)] * y[u64(i + 5) % u64(n)]
+        scf.if i32(y[u64(i + 5) % u64(n)]) >= 0 && i64(m) < k { out[m] reduce(add) i32(b) - m } else { c[m mod m] = i64(i32(b)) }
+        scf.if y[u64(i + 5) % u64(n)] >= 0.0 && i64(m) < k && m > 1 { f[m mod m] = b }
+      }
+    }";
+    for (m, faults) in [(3, false), (2, false), (-4, true)] {
+        let y: Vec<f32> = (0..100).map(|it| (it * 7 % 11) as f32 - 3.0).collect();
+        let given = [
+            scalar(100_i64),
+            scalar(m),
+            scalar(30_i64),
+            array(&y),
+            array(&[0_i32; 30]),
+            array(&[0_i64; 30]),
+            array(&[0.0_f32; 30]),
+        ];
+        let outcome = check(source, &given);
+        assert_eq!(outcome.is_err(), faults, "{outcome:?}");
+    }
+}
+
 /// To turn the place into a float again takes one conversion, whichever corners there are.
 #[test]
 fn they_are_made_once() {
