@@ -247,11 +247,11 @@ mod tests {
         assert!(why("[1]").starts_with("not what `strew calibrate` writes"));
         let without = good.replace("\"sort\"", "\"sorts\"");
         assert!(why(&without).contains("missing field `sort`"));
-        let short = good.replace("13.0", "\"13\"");
+        let short = good.replace("14.4", "\"14\"");
         assert!(why(&short).starts_with("not what `strew calibrate` writes"));
         let later = good.replace("\"version\": 1", "\"version\": 2");
         assert_eq!(why(&later), "of version 2, and this strew takes 1");
-        let negative = good.replace("10.5", "-10.5");
+        let negative = good.replace("11.6", "-11.6");
         assert_eq!(why(&negative), "a cost is negative");
     }
 }
