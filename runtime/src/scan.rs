@@ -90,8 +90,8 @@ unsafe fn extremes_in_wide_vectors<N: Number>(numbers: &[N]) -> (N::Key, N::Key)
     extremes_here(numbers)
 }
 
-/// The same with vectors of 512 bits, which know those of numbers of 64 bits, too: of 4 Mi floats of
-/// 64 bits it takes 0.65 of the time.
+/// The same with vectors of 512 bits, which know those of numbers of 64 bits, too: of 4 Mi floats
+/// of 64 bits it takes 0.65 of the time.
 ///
 /// # Safety
 /// The processor has AVX-512F.

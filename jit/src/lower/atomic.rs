@@ -68,8 +68,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Stores `value`, the same as all threads store there, unless it is there: whoever is the
-    /// last, nobody sees the difference. No element is torn, and nothing else is read by it, so that
-    /// no order among threads is asked for, which would take longer.
+    /// last, nobody sees the difference. No element is torn, and nothing else is read by it, so
+    /// that no order among threads is asked for, which would take longer.
     fn overwrite_shared(&mut self, address: Value, value: Option<Value>) {
         let Some(value) = value else {
             return;

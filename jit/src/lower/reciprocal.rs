@@ -1,8 +1,8 @@
 //! Division by what stays the same in a loop, as a multiplication.
 //!
 //! For `0 ≤ x < 2³²` and `0 < d < 2³²`, with `m = ⌊(2⁶⁴ - 1) / d⌋`, `⌊x / d⌋` is the upper half of
-//! `m (x + 1)`: that is `(x + 1 - e) / d` with `0 < e = (x + 1) (1 + r) / 2⁶⁴ ≤ 1`, where `r < d` is
-//! the remainder of the division that made `m` (Robison, "N-Bit Unsigned Division via N-Bit
+//! `m (x + 1)`: that is `(x + 1 - e) / d` with `0 < e = (x + 1) (1 + r) / 2⁶⁴ ≤ 1`, where `r < d`
+//! is the remainder of the division that made `m` (Robison, "N-Bit Unsigned Division via N-Bit
 //! Multiply-Add", 2005).
 //!
 //! A product takes fewer cycles than a division. It cannot trap, either, so that the code generator
@@ -32,8 +32,8 @@ pub(super) struct Reciprocal {
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// Makes the reciprocals of what turns of `body`, of a loop over `iter` if that has an iterator,
-    /// divide by and do not change.
+    /// Makes the reciprocals of what turns of `body`, of a loop over `iter` if that has an
+    /// iterator, divide by and do not change.
     pub(super) fn keep_reciprocals(&mut self, iter: Option<IterId>, body: &'k [Node]) {
         if self.program.oob != Oob::Error {
             return;

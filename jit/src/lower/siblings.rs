@@ -1,8 +1,8 @@
 //! Values that several conditions are followed by uses of, made in front of all of them.
 //!
 //! The code generator makes a value where it is used. Blocks behind different conditions do not see
-//! each other's, so that each of them makes it anew, though all of them may run: of an image that is
-//! warped, each of four corners whose place is in the image would round the place again. What is
+//! each other's, so that each of them makes it anew, though all of them may run: of an image that
+//! is warped, each of four corners whose place is in the image would round the place again. What is
 //! handed to a block that can be entered from two sides is made before.
 
 use super::function::{Binding, FunctionLowering};
@@ -65,7 +65,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         stood
     }
 
-    /// Behind the nodes, which may be lowered once more for another lane, without what they declare.
+    /// Behind the nodes, which may be lowered once more for another lane, without what they
+    /// declare.
     pub(super) fn let_go_of_siblings(&mut self, stood: Vec<(LocalId, Binding)>) {
         for (local, binding) in stood {
             self.locals.insert(local, binding);

@@ -91,8 +91,9 @@ const LEAST_BYTES_APART: u64 = MOST_BYTES_CACHED + 1;
 /// To look at fewer updates takes as long as to make them.
 const LEAST_TRIPS_APART: u64 = 4 << 20;
 
-/// Of larger outputs, lines that both have changed go from thread to thread all the time: 8 Mi marks
-/// take 0.5 to 0.9 of the time of one thread on two in 100 kB, 0.7 to 1.2 in 1 MB, and 1.2 in 4 MB.
+/// Of larger outputs, lines that both have changed go from thread to thread all the time: 8 Mi
+/// marks take 0.5 to 0.9 of the time of one thread on two in 100 kB, 0.7 to 1.2 in 1 MB, and 1.2 in
+/// 4 MB.
 const MOST_BYTES_ALIKE: u64 = 512 << 10;
 
 /// Copies of smaller outputs are filled and merged while they are in the caches, which takes less

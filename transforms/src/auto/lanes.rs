@@ -115,10 +115,11 @@ const SATURATING: usize = 3;
 /// their elements come into vectors one by one.
 const DIVIDING: usize = 4;
 
-/// There is no instruction for products of integers of 64 bits in vectors, or one that takes as long
-/// as several: a product in two lanes takes so many operations more than two by themselves, which
-/// what else is in vectors may be worth, but not what is taken out of them. 6 Mi keys that are hashed
-/// by three products each, with updates where they say, take 13.6 ms in lanes, and 9.5 in turn.
+/// There is no instruction for products of integers of 64 bits in vectors, or one that takes as
+/// long as several: a product in two lanes takes so many operations more than two by themselves,
+/// which what else is in vectors may be worth, but not what is taken out of them. 6 Mi keys that
+/// are hashed by three products each, with updates where they say, take 13.6 ms in lanes, and 9.5
+/// in turn.
 const LONG_PRODUCT: usize = 4;
 
 /// Whether it takes no longer to compute what the body of `target` makes in lanes, and to get out
