@@ -105,7 +105,8 @@ fn is_by_host(kernel: &Kernel) -> bool {
     by_host
 }
 
-fn reads_or_divides(kernel: &Kernel, expr: &Expr) -> bool {
+/// Whether to compute `expr` may end in a fault.
+pub(crate) fn reads_or_divides(kernel: &Kernel, expr: &Expr) -> bool {
     matches!(expr, Expr::Load(_)) || divides(kernel, expr) || {
         let mut operands = expr.operands().into_iter();
         operands.any(|it| reads_or_divides(kernel, it))

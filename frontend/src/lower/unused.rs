@@ -101,7 +101,8 @@ fn sets_locals_alone(node: &Node) -> bool {
     matches!(node, Node::Declare { .. }) || are_locals
 }
 
-fn can_fault(expr: &Expr) -> bool {
+/// Whether to compute `expr` may end in a fault.
+pub(super) fn can_fault(expr: &Expr) -> bool {
     let faults = match expr {
         Expr::Load(_) => true,
         Expr::Binary(op, _, divisor, _) => may_divide_by_zero(*op, divisor),

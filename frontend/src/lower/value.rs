@@ -11,6 +11,7 @@ pub(crate) use truth::{and, compare, not, opposite, or, select};
 
 use super::affine_value::{Affine, Proviso};
 use super::interval::{Interval, Ranges};
+use super::unused::can_fault;
 use crate::types::{common, promoted};
 use strew_affine::evaluate::unary;
 use strew_affine::{
@@ -204,23 +205,12 @@ fn integer_result(expr: Expr, ty: Type, exact: Option<Exact>, ranges: &Ranges) -
         if let Some(constant) = proved.as_constant()
             && !can_fault(&expr)
         {
+            // Of an operand only the value may be known, as of `5 % (x[i] & 1)`, which is 0 if it
+            // is anything.
             return Typed::constant(Value::integer(ty, constant.into()));
         }
     }
     Typed { expr, ty, known }
-}
-
-/// Whether to compute `expr` may fail: of an operand of which only the value is known, as of
-/// `5 % (x[i] & 1)`, which is 0 if it is anything.
-fn can_fault(expr: &Expr) -> bool {
-    let here = match expr {
-        Expr::Load(_) => true,
-        Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => {
-            divisor.as_divisor().is_none()
-        }
-        _ => false,
-    };
-    here || expr.operands().into_iter().any(can_fault)
 }
 
 /// A result before any wrap.

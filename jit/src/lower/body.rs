@@ -118,54 +118,49 @@ pub(super) fn is_update(node: &Node, forall: &Forall) -> bool {
     matches!(node, Node::Reduce { .. }) && written.any(|access| forall.has_buffer(access.array))
 }
 
-/// For each buffer of `private` the value that every update of it brings, if they are all the same.
-pub(super) fn constants(forall: &Forall, private: &Private) -> Vec<Option<Value>> {
-    let mut constants: Vec<Option<Value>> = vec![None; private.buffers.len()];
-    let mut is_first = true;
+/// What each update of buffers of `private` brings, a value for each of them.
+fn brought<'k>(forall: &'k Forall, private: &Private) -> Vec<&'k [Expr]> {
+    let mut brought = Vec::new();
     walk(&forall.body, &mut |node, _| {
         let mut written = node.written_elements();
         if let Node::Reduce { values, .. } = node
             && written.any(|access| private.buffers.contains(&access.array))
         {
-            for (constant, value) in constants.iter_mut().zip(values) {
-                let brought = match value {
-                    Expr::Constant(value) => Some(*value),
-                    _ => None,
-                };
-                let is_same = is_first || same_bits(*constant, brought);
-                *constant = brought.filter(|_| is_same);
-            }
-            is_first = false;
+            brought.push(values.as_slice());
         }
     });
-    constants
+    brought
+}
+
+/// For each buffer of `private` the value that every update of it brings, if they are all the same.
+pub(super) fn constants(forall: &Forall, private: &Private) -> Vec<Option<Value>> {
+    let updates = brought(forall, private);
+    let constant = |part: usize| {
+        let mut values = updates.iter().map(|values| match values.get(part) {
+            Some(Expr::Constant(value)) => Some(*value),
+            _ => None,
+        });
+        let first = values.next().flatten();
+        first.filter(|_| values.all(|it| same_bits(first, it)))
+    };
+    (0..private.buffers.len()).map(constant).collect()
 }
 
 /// Whether all updates of the one buffer of `private` overwrite its elements with the same value,
 /// which is there when the loop begins.
 pub(super) fn is_alike(forall: &Forall, private: &Private) -> bool {
-    let [buffer] = private.buffers.as_slice() else {
+    let updates = brought(forall, private);
+    let mut values = updates.iter().filter_map(|it| it.first());
+    let Some(first) = values.next() else {
         return false;
     };
-    let changed = Changed::in_loop(forall.iter, &forall.body);
-    let mut brought: Option<&Expr> = None;
-    let mut is_alike = private.combiner == Combiner::new(Last);
-    walk(&forall.body, &mut |node, _| {
-        let mut written = node.written_elements();
-        if let Node::Reduce { values, .. } = node
-            && written.any(|access| access.array == *buffer)
-        {
-            let value = values.first();
-            is_alike &= value.is_some_and(|it| {
-                let mut loads = false;
-                for_each_load(it, &mut |_| loads = true);
-                let stays = !loads && changed.expr_stays(it);
-                stays && brought.is_none_or(|known| known.is_same(it))
-            });
-            brought = value;
-        }
-    });
-    is_alike && brought.is_some()
+    let mut loads = false;
+    for_each_load(first, &mut |_| loads = true);
+    let overwrites = private.buffers.len() == 1 && private.combiner == Combiner::new(Last);
+    overwrites
+        && !loads
+        && Changed::in_loop(forall.iter, &forall.body).expr_stays(first)
+        && values.all(|it| it.is_same(first))
 }
 
 fn same_bits(one: Option<Value>, other: Option<Value>) -> bool {

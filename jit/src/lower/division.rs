@@ -4,7 +4,8 @@ use super::convert::convert;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
-use strew_affine::{Access, BinaryOp, Expr, Subscript, Type};
+use strew_affine::visit::walk;
+use strew_affine::{Access, BinaryOp, Expr, Node, Subscript, Type};
 
 /// Whether `op` divides integers.
 pub(super) fn divides(op: BinaryOp, ty: Type) -> bool {
@@ -47,27 +48,44 @@ pub(super) fn remainder(
     builder.ins().isub(left, product)
 }
 
-/// Whether the quotient of `operands` is somewhere in `expr`.
-pub(super) fn has_quotient(expr: &Expr, operands: [&Expr; 2]) -> bool {
-    let here = match expr {
-        Expr::Binary(BinaryOp::Div, left, right, _) => {
-            left.is_same(operands[0]) && right.is_same(operands[1])
+/// Calls `visit` for each division in `nodes`, those in subscripts included, with what it divides,
+/// and by what.
+pub(super) fn for_each_division<'k>(
+    nodes: &'k [Node],
+    visit: &mut impl FnMut(BinaryOp, [&'k Expr; 2]),
+) {
+    walk(nodes, &mut |node, _| {
+        for expr in node.expressions() {
+            divisions_in(expr, visit);
         }
-        Expr::Load(access) => has_quotient_in(access, operands),
-        _ => false,
-    };
-    here || expr
-        .operands()
-        .into_iter()
-        .any(|it| has_quotient(it, operands))
+        for access in node.written_elements() {
+            divisions_in_subscripts(access, visit);
+        }
+    });
 }
 
-/// Whether it is in the subscripts of `access`.
-pub(super) fn has_quotient_in(access: &Access, operands: [&Expr; 2]) -> bool {
-    access.subscripts.iter().any(|it| match it {
-        Subscript::Affine(_) => false,
-        Subscript::Computed(expr) => has_quotient(expr, operands),
-    })
+fn divisions_in<'k>(expr: &'k Expr, visit: &mut impl FnMut(BinaryOp, [&'k Expr; 2])) {
+    match expr {
+        Expr::Binary(op @ (BinaryOp::Div | BinaryOp::Rem), left, right, _) => {
+            visit(*op, [left, right]);
+        }
+        Expr::Load(access) => divisions_in_subscripts(access, visit),
+        _ => {}
+    }
+    for operand in expr.operands() {
+        divisions_in(operand, visit);
+    }
+}
+
+fn divisions_in_subscripts<'k>(
+    access: &'k Access,
+    visit: &mut impl FnMut(BinaryOp, [&'k Expr; 2]),
+) {
+    for subscript in &access.subscripts {
+        if let Subscript::Computed(expr) = subscript {
+            divisions_in(expr, visit);
+        }
+    }
 }
 
 fn guarded(builder: &mut FunctionBuilder<'_>, op: BinaryOp, left: Value, right: Value) -> Value {

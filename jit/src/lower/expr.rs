@@ -2,7 +2,7 @@
 
 use super::blend::{Blend, choose_bits, looks_for_nan};
 use super::convert::{clif_type, convert};
-use super::division::{divided, divides, has_quotient, has_quotient_in, remainder};
+use super::division::{divided, divides, for_each_division, remainder};
 use super::function::FunctionLowering;
 use super::known::Mark;
 use super::operation;
@@ -12,7 +12,6 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, Value, types};
 use std::mem::offset_of;
 use strew_affine::interpret::Oob;
-use strew_affine::visit::walk;
 use strew_affine::{BinaryOp, Expr, IterId, ScalarId, Span, Type, UnaryOp, Value as Constant};
 use strew_runtime::abi::Call;
 
@@ -173,10 +172,8 @@ impl FunctionLowering<'_, '_, '_> {
         let innermost = self.loops.last();
         let body = innermost.map_or(kernel.body.as_slice(), |it| it.body());
         let mut found = false;
-        walk(body, &mut |node, _| {
-            let mut values = node.expressions().into_iter();
-            found |= values.any(|it| has_quotient(it, [left, right]))
-                || (node.written_elements()).any(|it| has_quotient_in(it, [left, right]));
+        for_each_division(body, &mut |op, [number, divisor]| {
+            found |= op == BinaryOp::Div && number.is_same(left) && divisor.is_same(right);
         });
         found
     }

@@ -79,18 +79,18 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// guards may leave the loop.
     pub(super) fn nodes_that_leave(&mut self, nodes: &'k [Node]) -> Result<(), CompileError> {
         let around = self.leave;
-        let mut made = Vec::new();
+        let mut siblings = self.siblings(nodes);
         for (position, node) in nodes.iter().enumerate() {
             let behind = nodes.get(position + 1..).unwrap_or_default();
             self.leave = around.filter(|it| behind.iter().all(|node| it.guards(node)));
-            made.extend(self.make_for_siblings(nodes, position));
+            self.make_for_siblings(&mut siblings, node);
             self.statement(node)?;
             if self.leave.is_some_and(|it| it.is_taken_by(node)) {
                 self.leave_now();
             }
         }
         self.leave = around;
-        self.let_go_of_siblings(made);
+        self.let_go_of_siblings(siblings);
         Ok(())
     }
 

@@ -9,15 +9,15 @@
 //! moves it out of the loops that it stays the same in, and makes it once for all who ask for it.
 
 use super::convert::{convert, extend};
-use super::division::divided;
+use super::division::{divided, for_each_division};
 use super::function::FunctionLowering;
+use crate::guard::reads_or_divides;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use strew_affine::changed::Changed;
 use strew_affine::interpret::Oob;
-use strew_affine::visit::walk;
-use strew_affine::{BinaryOp, Expr, IterId, Node, Subscript, Type};
+use strew_affine::{BinaryOp, Expr, IterId, Node, Type};
 
 /// How to divide by a number of up to 32 bits, or of 64 bits where it is small.
 #[derive(Clone, Copy, Debug)]
@@ -42,14 +42,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             Some(iter) => Changed::in_loop(iter, body),
             None => Changed::by(body),
         };
-        for divisor in divisors(body) {
-            let ty = divisor.ty(self.program.kernel);
+        let kernel = self.program.kernel;
+        for_each_division(body, &mut |_, [_, divisor]| {
+            let ty = divisor.ty(kernel);
+            // The code generator knows how to divide by numbers. What may fail stands where it is.
+            let may = ty.is_integer()
+                && divisor.as_divisor().is_none()
+                && !reads_or_divides(kernel, divisor)
+                && !self.needs_branch(divisor);
             let is_new = self.known.reciprocal(divisor).is_none();
-            if ty.is_integer() && is_new && is_simple(divisor) && changed.expr_stays(divisor) {
+            if may && is_new && changed.expr_stays(divisor) {
                 let reciprocal = self.reciprocal(divisor, ty);
                 self.known.reciprocals.push((divisor.clone(), reciprocal));
             }
-        }
+        });
     }
 
     /// Of 0, which nothing is divided by in the end, it is that of 1.
@@ -133,52 +139,4 @@ fn signed(builder: &mut FunctionBuilder<'_>, left: Value, reciprocal: Reciprocal
     let sign = builder.ins().bxor(sign, reciprocal.sign);
     let flipped = builder.ins().bxor(quotient, sign);
     builder.ins().isub(flipped, sign)
-}
-
-/// What `nodes` divide by, but for numbers, which the code generator knows how to divide by.
-fn divisors(nodes: &[Node]) -> Vec<&Expr> {
-    let mut found = Vec::new();
-    walk(nodes, &mut |node, _| {
-        for expr in node.expressions() {
-            divisors_in(expr, &mut found);
-        }
-        for access in node.written_elements() {
-            divisors_in_subscripts(&access.subscripts, &mut found);
-        }
-    });
-    found
-}
-
-fn divisors_in<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
-    match expr {
-        Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _)
-            if divisor.as_divisor().is_none() =>
-        {
-            found.push(divisor);
-        }
-        Expr::Load(access) => divisors_in_subscripts(&access.subscripts, found),
-        _ => {}
-    }
-    for operand in expr.operands() {
-        divisors_in(operand, found);
-    }
-}
-
-fn divisors_in_subscripts<'e>(subscripts: &'e [Subscript], found: &mut Vec<&'e Expr>) {
-    for subscript in subscripts {
-        if let Subscript::Computed(expr) = subscript {
-            divisors_in(expr, found);
-        }
-    }
-}
-
-/// Whether `expr` may be computed where nobody asked for it: it cannot fail.
-fn is_simple(expr: &Expr) -> bool {
-    match expr {
-        Expr::Load(_) | Expr::Call(..) => false,
-        Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => {
-            divisor.as_divisor().is_some() && expr.operands().into_iter().all(is_simple)
-        }
-        _ => expr.operands().into_iter().all(is_simple),
-    }
 }

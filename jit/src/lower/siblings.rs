@@ -8,7 +8,7 @@
 use super::function::{Binding, FunctionLowering};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use strew_affine::interpret::Oob;
 use strew_affine::visit::{for_each_local_read, has_loops, walk};
 use strew_affine::{Expr, LocalId, Node};
@@ -17,31 +17,75 @@ use strew_affine::{Expr, LocalId, Node};
 /// so many instructions.
 const LEAST_SAVED: u32 = 4;
 
+/// What some nodes, one after the other, are to hand on.
+pub(super) struct Siblings<'k> {
+    /// How many blocks behind the conditions that are left use each scalar.
+    uses: BTreeMap<LocalId, u32>,
+    /// The scalars that were declared and not handed on yet, but for those that nothing is saved
+    /// by.
+    declared: Vec<(LocalId, &'k Expr)>,
+    /// What stood for those that were.
+    stood: Vec<(LocalId, Binding)>,
+}
+
 impl<'k> FunctionLowering<'_, 'k, '_> {
-    /// If a condition comes next among `nodes`, at `position`: makes those scalars declared before
-    /// it that blocks behind several conditions use. What stood for these, which has to stand for
-    /// them again behind the nodes.
-    pub(super) fn make_for_siblings(
-        &mut self,
-        nodes: &'k [Node],
-        position: usize,
-    ) -> Vec<(LocalId, Binding)> {
-        let (before, next) = nodes.split_at(position);
-        let is_sibling = next.first().and_then(sides).is_some();
-        let Some(innermost) = self.loops.last().filter(|_| is_sibling) else {
-            return Vec::new();
+    /// What `nodes` may hand on from condition to condition.
+    pub(super) fn siblings(&self, nodes: &'k [Node]) -> Siblings<'k> {
+        let may = self.program.oob == Oob::Error && !self.loops.is_empty();
+        let mut uses = BTreeMap::new();
+        if may && !has_loops(nodes) {
+            for local in nodes.iter().flat_map(used_behind) {
+                *uses.entry(local).or_default() += 1;
+            }
+        }
+        Siblings {
+            uses,
+            declared: Vec::new(),
+            stood: Vec::new(),
+        }
+    }
+
+    /// Before `node`, the next one: if it is a condition, makes those scalars declared before it
+    /// that blocks behind several conditions use.
+    pub(super) fn make_for_siblings(&mut self, siblings: &mut Siblings<'k>, node: &'k Node) {
+        if siblings.uses.is_empty() {
+            return;
+        }
+        if let Node::Declare { local, value } = node {
+            siblings.declared.push((*local, value));
+        }
+        if sides(node).is_none() {
+            return;
+        }
+        let saved = |(local, value): &(LocalId, &Expr)| {
+            let uses = siblings.uses.get(local).copied().unwrap_or(0);
+            uses.saturating_sub(1) * instructions(value)
         };
-        let iter = innermost.iter();
-        if self.program.oob != Oob::Error || has_loops(nodes) {
-            return Vec::new();
+        let is_let = |local| matches!(self.locals.get(local), Some(Binding::Let(_)));
+        let mut shared = std::mem::take(&mut siblings.declared);
+        // What stands for one that is idle here is left from elsewhere.
+        shared.retain(|it| saved(it) > 0 && is_let(it.0) && !self.is_idle(it.0));
+        match shared.iter().map(saved).sum::<u32>() {
+            ..LEAST_SAVED => siblings.declared = shared,
+            _ => {
+                let locals = shared.into_iter().map(|it| it.0);
+                let handed = self.hand_on(locals.collect());
+                siblings.stood.extend(handed);
+            }
         }
-        let shared = self.shared_values(before, next);
-        let saved: u32 = shared.iter().map(|it| it.1).sum();
-        if saved < LEAST_SAVED {
-            return Vec::new();
+        for local in used_behind(node) {
+            if let Some(uses) = siblings.uses.get_mut(&local) {
+                *uses -= 1;
+            }
         }
-        let turn = self.iter(iter);
-        let locals: Vec<_> = shared.into_iter().map(|it| it.0).collect();
+    }
+
+    /// Goes on in a block to which the values of `locals` are handed. What stood for these before.
+    fn hand_on(&mut self, locals: Vec<LocalId>) -> Vec<(LocalId, Binding)> {
+        let turn = match self.loops.last() {
+            Some(innermost) => self.iter(innermost.iter()),
+            None => return Vec::new(),
+        };
         let [second, join] = [(); 2].map(|()| self.builder.create_block());
         let values = locals.iter().map(|it| self.held(*it)).collect::<Vec<_>>();
         let handed: Vec<_> = values.iter().copied().map(BlockArg::Value).collect();
@@ -55,20 +99,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.builder.set_cold_block(second);
         self.hand_copies(&values, join);
         self.builder.switch_to_block(join);
-        let mut stood = Vec::new();
-        for (local, value) in locals.into_iter().zip(values) {
+        let bind = |(local, value)| {
             let ty = self.builder.func.dfg.value_type(value);
             let made = self.builder.append_block_param(join, ty);
             self.locals.insert(local, Binding::Let(made));
-            stood.push((local, Binding::Let(value)));
-        }
-        stood
+            (local, Binding::Let(value))
+        };
+        locals.into_iter().zip(values).map(bind).collect()
     }
 
     /// Behind the nodes, which may be lowered once more for another lane, without what they
     /// declare.
-    pub(super) fn let_go_of_siblings(&mut self, stood: Vec<(LocalId, Binding)>) {
-        for (local, binding) in stood {
+    pub(super) fn let_go_of_siblings(&mut self, siblings: Siblings<'k>) {
+        for (local, binding) in siblings.stood {
             self.locals.insert(local, binding);
         }
     }
@@ -85,37 +128,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let copies: Vec<_> = copies.collect();
         self.builder.ins().jump(join, &copies);
     }
-
-    /// The scalars that `before` declares and several conditions of `next` are followed by uses of,
-    /// and how many instructions it saves to make them once.
-    fn shared_values(&self, before: &'k [Node], next: &'k [Node]) -> Vec<(LocalId, u32)> {
-        let mut uses = BTreeMap::<LocalId, u32>::new();
-        for sides in next.iter().filter_map(sides) {
-            for side in sides {
-                let mut used: Vec<LocalId> = Vec::new();
-                walk(side, &mut |node, _| {
-                    for_each_local_read(node, &mut |it| used.push(it))
-                });
-                used.sort_unstable();
-                used.dedup();
-                for local in used {
-                    *uses.entry(local).or_default() += 1;
-                }
-            }
-        }
-        let declared = before.iter().filter_map(|node| match node {
-            Node::Declare { local, value } => Some((*local, value)),
-            _ => None,
-        });
-        let shared = declared.filter_map(|(local, value)| {
-            let again = uses.get(&local)?.checked_sub(1)?;
-            let saved = again * instructions(value);
-            let is_let = matches!(self.locals.get(local), Some(Binding::Let(_)));
-            // What stands for one that is idle here is left from elsewhere.
-            (is_let && saved > 0 && !self.is_idle(local)).then_some((local, saved))
-        });
-        shared.collect()
-    }
 }
 
 /// What a condition decides on, if it is not about values alone.
@@ -131,6 +143,21 @@ fn sides(node: &Node) -> Option<[&[Node]; 2]> {
         writes |= it.written_elements().next().is_some();
     });
     writes.then_some([then, otherwise])
+}
+
+/// The scalars that are used in each of the blocks behind `node`, if it is a condition.
+fn used_behind(node: &Node) -> Vec<LocalId> {
+    let sides = sides(node).into_iter().flatten();
+    let used = sides.flat_map(|side| {
+        let mut used = BTreeSet::new();
+        walk(side, &mut |node, _| {
+            for_each_local_read(node, &mut |it| {
+                used.insert(it);
+            });
+        });
+        used
+    });
+    used.collect()
 }
 
 /// About how many instructions make `expr` of what is in registers. What may fail is made where it
