@@ -9,10 +9,11 @@
 
 use crate::changed::Changed;
 use crate::dependence::Target;
+use crate::slice::slice;
 use crate::visit::{for_each_load_of, for_each_local_read, walk};
 use crate::{
-    Access, Add, ArrayId, BinaryOp, Block, Combine, Combiner, Expr, Kernel, LocalId, Node, Place,
-    Span, Subscript, Type,
+    Access, Add, ArrayId, BinaryOp, Combine, Combiner, Expr, Kernel, LocalId, Node, Place, Span,
+    Subscript, Type,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -147,53 +148,14 @@ fn counters(kernel: &Kernel, body: &[Node]) -> Vec<Target> {
 
 /// What of `body` moves the `dispensers`, and what decides how often.
 fn counting(body: &[Node], dispensers: &[Dispenser]) -> Vec<Node> {
-    let mut needed = BTreeSet::new();
-    loop {
-        let kept = kept(body, (dispensers, &needed));
-        let known = needed.len();
-        walk(&kept, &mut |node, _| {
-            for_each_local_read(node, &mut |it| needed.extend([it]));
-        });
-        if needed.len() == known {
-            return kept;
-        }
-    }
-}
-
-fn kept(nodes: &[Node], what: (&[Dispenser], &BTreeSet<LocalId>)) -> Vec<Node> {
-    let (dispensers, needed) = what;
-    let mut found = Vec::new();
-    for node in nodes {
-        let counted = match node.places() {
-            [place] => {
-                let target = Target::from(place);
-                let dispenser = dispensers.iter().find(|it| it.target == target);
-                dispenser.map(|it| it.counted(node, place))
-            }
-            _ => None,
+    slice(body, &|node| {
+        let [place] = node.places() else {
+            return None;
         };
-        let is_needed = |it: &Place| it.local().is_some_and(|it| needed.contains(&it));
-        match node {
-            _ if counted.is_some() => found.extend(counted),
-            Node::Declare { local, .. } if needed.contains(local) => found.push(node.clone()),
-            _ if node.places().iter().any(is_needed) => found.push(node.clone()),
-            _ => found.extend(around(node, |block| kept(block, what))),
-        }
-    }
-    found
-}
-
-/// The loop, or the condition, `node` around what `kept` leaves of its blocks, if that is anything.
-fn around(node: &Node, kept: impl Fn(&[Node]) -> Vec<Node>) -> Option<Node> {
-    let blocks: Vec<Block> = node.blocks().map(|it| kept(it).into()).collect();
-    if blocks.iter().all(|it| it.is_empty()) {
-        return None;
-    }
-    let mut node = node.clone();
-    for (block, kept) in node.blocks_mut().into_iter().zip(blocks) {
-        *block = kept;
-    }
-    Some(node)
+        let target = Target::from(place);
+        let dispenser = dispensers.iter().find(|it| it.target == target);
+        dispenser.map(|it| it.counted(node, place))
+    })
 }
 
 /// The statement that moves a counter, seen from another one of its block.

@@ -216,7 +216,7 @@ fn step(random: &mut Random, text: &str) -> Option<String> {
     let array = pick(random, &["a", "b", "t", "f"]);
     let statement = 1 + below(random, 3);
     let factor = [-1, 1, 2][below(random, 3)];
-    Some(match below(random, 40) {
+    Some(match below(random, 41) {
         0 => format!("tile({one} = {size})"),
         1 | 2 => format!("tile({one} = {size}, {next} = 2)"),
         3 => format!("tile({one} = 2, {next} = {size}, {last} = 2)"),
@@ -248,6 +248,7 @@ fn step(random: &mut Random, text: &str) -> Option<String> {
         36 => format!("narrow({one})"),
         37 => format!("rematerialize({variable}, {one}, tile = {size})"),
         38 => format!("flag({variable}, {one})"),
+        39 => format!("prefix({variable}, {one}, tile = {size})"),
         35 => format!("count_ahead({one}, least = 0)"),
         34 => format!("tile_reduction_using_forall({one}, chunks = 3)"),
         _ => match percent(random, 70) {

@@ -3,8 +3,8 @@
 use crate::tree::replaced;
 use strew_affine::visit::Loop;
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Array, Condition, Factor, IterId, Kernel, Overflow, Subscript,
-    Variable,
+    Access, AffineExpr, AffineFor, Array, Condition, Factor, IterId, Kernel, Overflow, Relation,
+    Subscript, Variable,
 };
 
 /// Whether every subscript of `access` lies in its extent at every iteration of `loops`, outermost
@@ -47,6 +47,33 @@ pub(crate) fn conditions_in_range(
     });
     let conditions: Option<Vec<_>> = conditions.collect();
     Some(conditions?.into_iter().flatten().collect())
+}
+
+/// `target` with those bounds that `conditions` over its iterator and parameters tell, where they
+/// tell some: it has all iterations in which they hold.
+pub(crate) fn narrowed(target: &AffineFor, conditions: &[Condition]) -> AffineFor {
+    let mut narrowed = target.clone();
+    for condition in conditions {
+        let strict = i64::from(condition.relation == Relation::Less);
+        let more = condition.right.minus(&condition.left);
+        let more = more.and_then(|it| it.offset(-strict)).ok();
+        let bound = more.and_then(|it| it.split_off(target.iter));
+        let bound = bound.filter(|(_, rest)| rest.is_over_parameters());
+        match bound {
+            Some((1, rest)) => {
+                if let Ok(lower) = rest.scaled(-1) {
+                    narrowed.lower = lower.into();
+                }
+            }
+            Some((-1, rest)) => {
+                if let Ok(upper) = rest.offset(1) {
+                    narrowed.upper = upper.into();
+                }
+            }
+            _ => {}
+        }
+    }
+    narrowed
 }
 
 /// Whether `expr` is not below zero at any iteration of `loops`, outermost first. `false` means

@@ -42,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod anew;
 mod assume;
 mod auto;
 mod build;
@@ -73,6 +74,7 @@ mod pack;
 mod parallelize;
 mod peel;
 mod permute;
+mod prefix;
 mod private;
 mod privatize;
 mod reason;
@@ -123,6 +125,7 @@ pub use pack::Pack;
 pub use parallelize::Parallelize;
 pub use peel::{End, Peel};
 pub use permute::{Interchange, Permute};
+pub use prefix::Prefix;
 pub use privatize::Privatize;
 pub use reason::{Label, Reason, Verdict};
 pub use rematerialize::Rematerialize;

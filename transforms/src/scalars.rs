@@ -1,7 +1,9 @@
 //! Scalars that live outside of a loop and are set in it.
 
+use crate::address::find_variable;
 use crate::witness;
 use crate::{LoopPath, Reason};
+use strew_affine::dependence::Target;
 use strew_affine::visit;
 use strew_affine::{AffineFor, Kernel, LocalId, Node, Place, Span};
 
@@ -56,6 +58,39 @@ pub(crate) fn carried(
         span,
         witness: witness.map(Box::new),
     }
+}
+
+/// The scalars called `names` that live outside of the loop and are set in it, and what says that
+/// its iterations meet in the first of them.
+///
+/// # Errors
+/// There is none, or one is not set there.
+pub(crate) fn named_in<'k>(
+    kernel: &'k Kernel,
+    (path, target): (&'k LoopPath, &'k AffineFor),
+    names: &[String],
+) -> Result<(Vec<LocalId>, impl Fn() -> Reason + 'k), Reason> {
+    let set = set_in(target);
+    let find = |name: &String| {
+        let variable = find_variable(kernel, name)?;
+        let mut set = set.iter().copied();
+        let found = set.find(|(it, _)| variable == Target::Local(*it));
+        found.ok_or_else(|| Reason::NotWritten {
+            path: path.clone(),
+            array: name.clone(),
+        })
+    };
+    let found: Vec<_> = names.iter().map(find).collect::<Result<_, _>>()?;
+    let (first, node) = *found.first().ok_or(Reason::BadNumber {
+        what: "the number of scalars",
+        given: 0,
+        least: 1,
+        most: u64::MAX,
+    })?;
+    let locals = found.into_iter().map(|(local, _)| local).collect();
+    Ok((locals, move || {
+        carried(kernel, path, target, (first, span_of(node)))
+    }))
 }
 
 /// Where a statement that sets something stands.

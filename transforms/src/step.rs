@@ -14,6 +14,7 @@ use crate::pack::Pack;
 use crate::parallelize::Parallelize;
 use crate::peel::Peel;
 use crate::permute::{Interchange, Permute};
+use crate::prefix::Prefix;
 use crate::privatize::Privatize;
 use crate::rematerialize::Rematerialize;
 use crate::reverse::Reverse;
@@ -137,8 +138,10 @@ steps! {
     ScalarReplace(ScalarReplace),
     /// An element for each iteration of a loop instead of a scalar.
     Expand(Expand),
-    /// Tiles of a loop that each compute anew what was left in a scalar.
+    /// Tiles of a loop that each compute anew what was left in scalars.
     Rematerialize(Rematerialize),
+    /// Tiles of a loop that each begin with what reductions before them leave in scalars.
+    Prefix(Prefix),
     /// Whether a loop sets what all iterations that do set alike, in a flag.
     Flag(Flag),
     /// A scalar, or a local array, for each iteration of a loop.

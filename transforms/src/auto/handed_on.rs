@@ -1,17 +1,19 @@
 //! Scalars that each iteration of an outermost loop hands on to the next one, as the letter before
 //! is in a count of pairs: tiles that find out by themselves what was left for them run at once.
+//! So do those that begin with sums over all tiles before, as places in a delta code are.
 
 use super::Scheduler;
+use super::attempt::Attempt;
 use crate::scalars::set_in;
-use crate::{Parallelize, Rematerialize, Step, TileIndirection};
+use crate::{LoopPath, Parallelize, Prefix, Rematerialize, Step, TileIndirection};
 use strew_affine::visit::{for_each_local_read, scalars_set_in, walk, writes_elements};
-use strew_affine::{AffineFor, IterId, LocalId, Node};
+use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place};
 
 /// What a tile computes anew is nothing beside so many iterations.
 const TILE: u64 = 4096;
 
 impl Scheduler<'_> {
-    /// Runs tiles of loops at once that one scalar alone keeps in order.
+    /// Runs tiles of loops at once that scalars alone keep in order.
     pub(super) fn hand_on(&mut self) {
         let kernel = &self.found.kernel;
         let loops = kernel.body.iter().filter_map(|node| match node {
@@ -19,34 +21,82 @@ impl Scheduler<'_> {
             _ => None,
         });
         let found: Vec<_> = loops.filter_map(handing_on).collect();
-        for (target, local) in found {
-            self.attempt(|attempt| {
-                let name = attempt.kernel().locals[local].name.clone();
-                attempt.first_of([Rematerialize::new(name, attempt.path(target), TILE)])?;
-                let tiles = attempt.path(*attempt.made().first()?);
-                attempt.first_of([
-                    Step::from(TileIndirection::new(tiles.clone())),
-                    Step::from(Parallelize::new(tiles)),
-                ])
-            });
+        for (target, locals) in found {
+            let _ = self.by_last(target, &locals) || self.by_sums(target, &locals);
         }
+    }
+
+    /// Where the last iterations alone decide what scalars hold.
+    fn by_last(&mut self, target: IterId, locals: &[LocalId]) -> bool {
+        self.attempt(|attempt| {
+            let names = names(attempt.kernel(), locals);
+            attempt.first_of([Rematerialize::new(names, attempt.path(target), TILE)])?;
+            let tiles = attempt.path(*attempt.made().first()?);
+            at_once(attempt, tiles)
+        })
+    }
+
+    /// Where they are sums over all iterations before.
+    fn by_sums(&mut self, target: IterId, locals: &[LocalId]) -> bool {
+        self.attempt(|attempt| {
+            let names = names(attempt.kernel(), locals);
+            attempt.first_of([Prefix::new(names, attempt.path(target), TILE)])?;
+            let [tiles, sums, ..] = *attempt.made() else {
+                return None;
+            };
+            let (tiles, sums) = (attempt.path(tiles), attempt.path(sums));
+            attempt.first_of([Parallelize::new(sums)])?;
+            at_once(attempt, tiles)
+        })
     }
 }
 
-/// The only scalar from outside that `target` sets, if it reads that before, and writes anything
+fn names(kernel: &Kernel, locals: &[LocalId]) -> Vec<String> {
+    let names = locals.iter().map(|it| kernel.locals[*it].name.clone());
+    names.collect()
+}
+
+fn at_once(attempt: &mut Attempt, tiles: LoopPath) -> Option<()> {
+    attempt.first_of([
+        Step::from(TileIndirection::new(tiles.clone())),
+        Step::from(Parallelize::new(tiles)),
+    ])
+}
+
+/// The scalars from outside that `target` sets, if it reads any of them before, and writes anything
 /// besides.
-fn handing_on(target: &AffineFor) -> Option<(IterId, LocalId)> {
-    let set = set_in(target);
-    let (local, _) = set.first()?;
-    let is_one = set.iter().all(|(it, _)| it == local);
-    let sets = |node: &Node| scalars_set_in(std::slice::from_ref(node)).contains(local);
-    let before = target.body.iter().take_while(|it| !sets(it)).count();
-    let mut is_read = false;
-    walk(target.body.get(..=before)?, &mut |node, _| {
-        for_each_local_read(node, &mut |it| is_read |= it == *local);
+fn handing_on(target: &AffineFor) -> Option<(IterId, Vec<LocalId>)> {
+    let mut locals = Vec::new();
+    for (local, _) in set_in(target) {
+        if !locals.contains(&local) {
+            locals.push(local);
+        }
+    }
+    let is_meant = |it: &LocalId| begins_with(target, *it) && is_read(&target.body, *it);
+    let is_meant = locals.iter().any(is_meant) && writes_elements(&target.body);
+    is_meant.then_some((target.iter, locals))
+}
+
+/// Whether what iterations do with `local` begins with what those before leave in it.
+fn begins_with(target: &AffineFor, local: LocalId) -> bool {
+    let place = Place::Local(local);
+    let sets = |node: &&Node| scalars_set_in(std::slice::from_ref(*node)).contains(&local);
+    let first = target.body.iter().find(sets);
+    let before = target.body.iter().take_while(|it| !sets(it));
+    let mut is_combined = false;
+    walk(first.map_or(&[], std::slice::from_ref), &mut |node, _| {
+        is_combined |= matches!(node, Node::Reduce { places, .. } if places.contains(&place));
     });
-    let is_meant = is_one && is_read && writes_elements(&target.body);
-    is_meant.then_some((target.iter, *local))
+    let mut read = before.chain(first);
+    is_combined || read.any(|it| is_read(std::slice::from_ref(it), local))
+}
+
+fn is_read(nodes: &[Node], local: LocalId) -> bool {
+    let mut is_read = false;
+    walk(nodes, &mut |node, _| {
+        for_each_local_read(node, &mut |it| is_read |= it == local);
+    });
+    is_read
 }
 
 #[cfg(test)]
@@ -85,5 +135,46 @@ mod tests {
         let taken = ["rematerialize(before, i, tile = 4096)", "parallelize(i_t)"];
         schedules(&kernel("x[i]"), &taken);
         schedules(&kernel("before + x[i]"), &[]);
+        schedules(&kernel("before * 0.5"), &[]);
+    }
+
+    #[test]
+    fn the_last_letters_of_two_strands() {
+        schedules(
+            "kernel @k(n: i64, letter: u8[n], count: u32[64]) {
+               var word: u32 = 0
+               var back: u32 = 0
+               affine.for i in 0..n {
+                 word = (word << 2 | u32(letter[i]) & 3) & 63
+                 back = back >> 2 | (3 - (u32(letter[i]) & 3)) << 4
+                 count[word < back ? word : back] reduce(add) 1
+               }
+             }",
+            &[
+                "rematerialize(word, back, i, tile = 4096)",
+                "tile_indirection_using_forall(i_t, chunks = 8, strategy = auto)",
+                "unroll(i_p, 4)",
+            ],
+        );
+    }
+
+    #[test]
+    fn running_sums_of_steps() {
+        schedules(
+            "kernel @k(n: i64, m: i64, by: u8[n], x: f64[n], out: f64[m]) {
+               var at: i32 = 0
+               affine.for i in 0..n {
+                 at reduce(add) i32(by[i])
+                 out[at] reduce(add) x[i]
+               }
+             }",
+            &[
+                "prefix(at, i, tile = 4096)",
+                "parallelize(i_s)",
+                "tile_indirection_using_forall(i_t, chunks = 8, strategy = auto)",
+                "vectorize(i_q, 16)",
+                "unroll(i_p, 2)",
+            ],
+        );
     }
 }

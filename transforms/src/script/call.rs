@@ -134,6 +134,15 @@ impl Call {
         Ok(paths)
     }
 
+    /// One name or more, and behind them a loop: all arguments that are left.
+    pub(crate) fn words_and_path(&mut self) -> Read<(Vec<String>, LoopPath)> {
+        let mut words = vec![self.word()?];
+        while self.arguments.len() > 1 {
+            words.push(self.word()?);
+        }
+        Ok((words, self.path()?))
+    }
+
     /// `j by i`, the next argument: two loops.
     pub(crate) fn path_by_path(&mut self) -> Read<[LoopPath; 2]> {
         const WHAT: &str = "two loops, as in `j by i`";

@@ -284,7 +284,7 @@ mod tests {
     use super::*;
     use crate::{
         Coalesce, Delinearize, Distribute, End, Expand, Flag, Fuse, Hoist, Interchange, LoopPath,
-        Pack, Parallelize, Peel, Permute, Privatize, Rematerialize, Reverse, ScalarReplace,
+        Pack, Parallelize, Peel, Permute, Prefix, Privatize, Rematerialize, Reverse, ScalarReplace,
         Separate, Shift, Sink, Size, Skew, Split, StripMine, Tile, TileIndirection, TileReduction,
         Unroll, UnrollAndJam, Vectorize,
     };
@@ -298,6 +298,10 @@ mod tests {
             "reduction",
             "[ -_a-z|~é]{1,4}"
         ]
+    }
+
+    fn names() -> impl Strategy<Value = Vec<String>> {
+        prop::collection::vec(name(), 1..4)
     }
 
     fn word() -> impl Strategy<Value = String> {
@@ -363,8 +367,10 @@ mod tests {
             (name(), path()).prop_map(|(variable, it)| Expand::new(variable, it).into()),
             (name(), path()).prop_map(|(variable, it)| Privatize::new(variable, it).into()),
             (name(), path()).prop_map(|(variable, it)| Flag::new(variable, it).into()),
-            (name(), path(), any::<u64>())
-                .prop_map(|(variable, it, tile)| Rematerialize::new(variable, it, tile).into()),
+            (names(), path(), any::<u64>())
+                .prop_map(|(names, it, tile)| Rematerialize::new(names, it, tile).into()),
+            (names(), path(), any::<u64>())
+                .prop_map(|(names, it, tile)| Prefix::new(names, it, tile).into()),
             (name(), path()).prop_map(|(array, it)| Pack::new(array, it).into()),
             name().prop_map(|array| ScalarReplace::new(array).into()),
             (name(), prop::collection::vec(size(), 1..4))
