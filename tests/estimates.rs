@@ -365,3 +365,41 @@ fn the_largest_output_tells_where_updates_go() {
     assert_eq!(record.body, Body::Direct);
     assert_eq!(h.iter().sum::<f64>(), n as f64);
 }
+
+/// What loops do whose bounds are set on the way, or that go on as long as they like, some of the
+/// iterations tell.
+#[test]
+fn updates_that_nobody_foresees_are_counted() {
+    let bounds = "int first = from[i], last = from[i] + length[i];
+        if (first < 0) first = 0;
+        if (last > m) last = m;
+        for (int k = first; k < last; k++) out[k] += x[i];";
+    let path = "for (int k = from[i]; k < m; k += length[i] / 10 + 1) out[k] += x[i];";
+    let strategy = |body: &str, length: i32, mode| {
+        let source = format!(
+            "void f(int n, int m, const int from[n], const int length[n], const double x[n], double out[m]) {{
+               for (int i = 0; i < n; i++) {{ {body} }}
+             }}"
+        );
+        let program = Compiler::new().compile("f.c", &source).expect("a program");
+        let kernel = program.kernel("f").expect("a kernel").threads(2).mode(mode);
+        let from: Vec<i32> = (0..3000).map(|it| it * 7919 % 2000 - 100).collect();
+        let from: Vec<i32> = match body == path {
+            true => from.iter().map(|it| it.max(&0) + 0).collect(),
+            false => from,
+        };
+        let length = vec![length; 3000];
+        let (x, mut out) = (vec![0.5_f64; 3000], vec![0.0_f64; 60_000]);
+        let call = kernel.bind().array("from", &from).array("length", &length);
+        let call = call.array("x", &x).array_mut("out", &mut out);
+        let record = call.run_with_report().expect("a run").record;
+        (record.strategy, record.updates)
+    };
+    for mode in [Mode::Fast, Mode::Stable] {
+        let (many, updates) = strategy(bounds, 2000, mode);
+        assert_eq!((many, updates), ("dense", 5_992_472));
+        assert_eq!(strategy(bounds, 2, mode).0, "serial");
+        assert_eq!(strategy(path, 1000, mode).0, "dense");
+    }
+    assert_eq!(strategy(bounds, 2000, Mode::Exact).0, "serial");
+}

@@ -447,6 +447,16 @@ pub fn for_each_local_read(node: &Node, visit: &mut impl FnMut(LocalId)) {
     }
 }
 
+/// Whether anything in `nodes` reads `local`; that an update combines with what it holds does not
+/// count.
+pub fn reads_local(nodes: &[Node], local: LocalId) -> bool {
+    let mut found = false;
+    walk(nodes, &mut |node, _| {
+        for_each_local_read(node, &mut |it| found |= it == local);
+    });
+    found
+}
+
 /// Every access of the kernel, in the order of the text and within a statement in order of
 /// evaluation.
 pub fn accesses(kernel: &Kernel) -> Vec<AccessSite<'_>> {

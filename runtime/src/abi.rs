@@ -496,6 +496,9 @@ pub struct ForallCall {
     /// 1 when such a body stores elements that it may not have updated, so that there is one in the
     /// shape [`BodyShape::Shared`], else 0.
     pub holds: u32,
+    /// 1 when loops inside turn nobody knows how often before they run, so that there may be far
+    /// more updates than `trips`, else 0.
+    pub uncounted: u32,
     /// 1 when every iteration needs private buffers of its own, since the body does more with them
     /// than combine values into them; 0 when several iterations may share theirs, or work on the
     /// targets themselves.

@@ -269,6 +269,7 @@ pub(crate) fn nothing() -> ForallCall {
         strategy: AUTO,
         guarded: 1,
         steady: 1,
+        uncounted: 0,
         held: 0,
         holds: 0,
         pure: 0,

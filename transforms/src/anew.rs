@@ -69,8 +69,8 @@ struct Reads<'k> {
     conditions: Vec<Condition>,
 }
 
-/// The loop with those of its iterations that come to a statement, and the loops inside of it around
-/// the statement.
+/// The loop with those of its iterations that come to a statement, and the loops inside of it
+/// around the statement.
 type Here<'h> = (&'h AffineFor, &'h [Loop<'h>]);
 
 impl Reads<'_> {

@@ -53,7 +53,8 @@ impl Rematerialize {
     /// The word that the step begins with.
     pub const NAME: &'static str = "rematerialize";
 
-    /// A request to compute `variables` anew at the beginning of each `tile` iterations of `target`.
+    /// A request to compute `variables` anew at the beginning of each `tile` iterations of
+    /// `target`.
     pub fn new(
         variables: impl IntoIterator<Item = impl Into<String>>,
         target: impl Into<LoopPath>,

@@ -311,6 +311,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         self.store_at(table, offset_of!(ForallCall, body_number), number);
         let steady = steadiness(self.program.kernel, forall);
         self.store_constant(table, offset_of!(ForallCall, steady), steady);
+        let uncounted = u32::from(trips.are_uncounted);
+        self.store_constant(table, offset_of!(ForallCall, uncounted), uncounted);
         let pure = u32::from(self.program.facts.is_pure(forall));
         self.store_constant(table, offset_of!(ForallCall, pure), pure);
         let sure = Sure {

@@ -30,6 +30,8 @@ pub(super) struct Trips {
     pub(super) turns: Value,
     /// How many the loops over the entries of its rows have, if they do.
     pub(super) entries: Option<Value>,
+    /// Whether loops inside turn nobody knows how often before they run.
+    pub(super) are_uncounted: bool,
 }
 
 impl Trips {
@@ -45,6 +47,7 @@ impl Trips {
             called: none,
             turns: statements,
             entries: None,
+            are_uncounted: false,
         }
     }
 }
@@ -78,6 +81,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 called,
                 turns: count,
                 entries: None,
+                are_uncounted: has_computed_loops(&forall.body),
             };
         };
         let entries = self.entries(outer, (&lower, &upper, step));
@@ -89,7 +93,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let updates = updating(&forall.body);
         let others = self.scoped(|function| function.others(&outer.body, updates));
         let others = self.builder.ins().imul(turns, others);
-        let trips = self.innermost_turns(outer, (first, turns), entries);
+        let (trips, are_uncounted) = self.innermost_turns(outer, (first, turns), entries);
         let turn = Turn::of(forall, outer);
         let [updates, called] = [turn.updates, turn.calls].map(|each| {
             let all = self.builder.ins().imul_imm_s(trips, each);
@@ -101,18 +105,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             called,
             turns,
             entries,
+            are_uncounted,
         }
     }
 
     /// How many turns the innermost of the loops that make most updates has in all iterations of
     /// `outer` together, which go a distance of `turns` from `first` on, and have so many `entries`
-    /// of rows, if they do.
+    /// of rows, if they do; and whether nobody knows.
     fn innermost_turns(
         &mut self,
         outer: &AffineFor,
         (first, turns): (Value, Value),
         entries: Option<Value>,
-    ) -> Value {
+    ) -> (Value, bool) {
         let (known, rest) = match (entries, inner_loop(&outer.body)) {
             (Some(entries), Some(row @ Loop::Scf(_))) => (entries, row.body()),
             (Some(entries), _) => (entries, &[][..]),
@@ -121,13 +126,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         let inside = self.scoped(|function| function.turns_about(rest));
         let all = self.builder.ins().imul(known, inside);
         let all = self.builder.ins().smax(turns, all);
-        let sampled = match has_computed_loops(rest) {
-            true => self.sampled_turns(outer, (first, turns)),
-            false => None,
-        };
-        match sampled {
-            Some(sampled) => self.builder.ins().smax(all, sampled),
-            None => all,
+        if !has_computed_loops(rest) {
+            return (all, false);
+        }
+        match self.sampled_turns(outer, (first, turns)) {
+            Some(sampled) => (self.builder.ins().smax(all, sampled), false),
+            None => {
+                let is_counted = matches!(inner_loop(rest), Some(Loop::Scf(_)));
+                let each = if is_counted { UNKNOWN_TURNS } else { 1 };
+                (self.builder.ins().imul_imm_s(all, each), true)
+            }
         }
     }
 
@@ -337,6 +345,9 @@ fn rest_of<'k>(target: &AffineFor, body: &'k [Node]) -> Option<&'k AffineFor> {
         _ => None,
     })
 }
+
+/// A loop whose bounds nobody knows is taken for one of so many turns.
+const UNKNOWN_TURNS: i64 = 4;
 
 /// A `while` is taken for so many updates. It is seldom entered for fewer turns, as in a merge of
 /// two rows of a sparse matrix, and even if none of them updates anything they take their time.

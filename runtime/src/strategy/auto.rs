@@ -30,8 +30,8 @@ use std::ops::Range;
 /// number of threads.
 pub(super) const LEAST_TRIPS: u64 = 1 << 16;
 
-/// To make a body that counts updates takes about as long as so many iterations.
-const LEAST_COUNTED: u64 = 1 << 12;
+/// To make a body that counts updates takes about as long as so many.
+const LEAST_COUNTED: u64 = 1 << 10;
 
 /// To fill and to merge an element of two groups takes about as long as one simple update; on two
 /// threads half of the updates must be worth more than that.
@@ -479,9 +479,8 @@ fn free(
     Decision::new(&Dense, pays(shape))
 }
 
-/// Whether to count some of the updates of a loop that reads targets, since they are too few if
-/// loops inside of it hardly turn. What is needed to count takes as long to make as this many
-/// iterations.
+/// Whether to count some of the updates of a loop, since they are too few if loops inside of it
+/// hardly turn.
 pub(super) fn may_be_many(shape: &Shape, around: Circumstances, why: Why) -> bool {
     let is_useless = shape.is_free() && alone(shape, around).is_some();
     let are_few = matches!(why, Why::FewTrips { .. });

@@ -151,7 +151,7 @@ unsafe fn look_by(job: &Job<'_>, parts: usize, by: BodyShape) -> Result<Looked, 
 }
 
 /// The tasks of a look by the body in this shape.
-fn looking<'j>(job: &Job<'j>, shape: BodyShape) -> Result<Chunks<'j>, Failure> {
+pub(super) fn looking<'j>(job: &Job<'j>, shape: BodyShape) -> Result<Chunks<'j>, Failure> {
     let body = job.session.body(job.forall, shape)?;
     let chunks = Chunks::new(job.session, job.call, job.forall, true);
     Ok(chunks.with_body(body).unseen())

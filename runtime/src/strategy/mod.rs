@@ -12,6 +12,7 @@ mod colored;
 mod columns;
 mod combining;
 mod cost;
+mod counted;
 mod dense;
 mod direct;
 mod fill;
@@ -251,7 +252,7 @@ pub(crate) unsafe fn run(
     // SAFETY: the caller vouches for the forall.
     unsafe { job.look() };
     // SAFETY: the caller vouches for the forall.
-    let around = unsafe { circumstances(&job) };
+    let mut around = unsafe { circumstances(&job) };
     if may_plan(asked, &around.costs) {
         // SAFETY: the caller vouches for the forall.
         unsafe { job.recall() };
@@ -259,7 +260,10 @@ pub(crate) unsafe fn run(
     let mut decision = decide(asked, &job.shape, around, || session.budget())?;
     if job.shape.is_speculative {
         // SAFETY: the caller vouches for the forall.
-        decision = unsafe { speculative::decide(decision, &mut job, around) }?;
+        decision = unsafe { speculative::decide(decision, &mut job, &mut around) }?;
+    } else {
+        // SAFETY: the same.
+        decision = unsafe { counted::decide(decision, &mut job, &mut around) }?;
     }
     let done = session.work_done();
     let counted = (job.call.updates, job.call.skipped);

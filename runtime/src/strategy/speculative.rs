@@ -8,7 +8,7 @@
 //! was read is what the loop in order would have read, and so are all elements that it goes to.
 //! Where nothing has a mark, a body in the shape [`BodyShape::Apart`] does not look for them.
 
-use super::{Decision, Job, Ran, Strategy, auto};
+use super::{Decision, Job, Ran, Strategy, auto, counted};
 use crate::abi::{BodyShape, PrivateCall};
 use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Held};
@@ -38,7 +38,7 @@ pub(super) unsafe fn run(strategy: &dyn Strategy, job: &mut Job<'_>) -> Result<R
     })
 }
 
-/// The same decision for a job whose body reads targets, or a better one.
+/// The same decision for a job whose body reads targets, or a better one, with what is known then.
 ///
 /// # Errors
 /// Those of [`decide`](super::decide).
@@ -48,22 +48,22 @@ pub(super) unsafe fn run(strategy: &dyn Strategy, job: &mut Job<'_>) -> Result<R
 pub(super) unsafe fn decide(
     decision: Decision,
     job: &mut Job<'_>,
-    around: auto::Circumstances,
+    around: &mut auto::Circumstances,
 ) -> Result<Decision, Failure> {
     if !may_speculate(job) {
         return Ok(Decision::new(&super::serial::Serial, Why::Meets));
     }
-    if !auto::may_be_many(&job.shape, around, decision.why) {
+    if !auto::may_be_many(&job.shape, *around, decision.why) {
         return Ok(decision);
     }
     // SAFETY: that of the caller.
-    let Some(updates) = (unsafe { counted(job) }) else {
+    let Some(updates) = (unsafe { about(job) }) else {
         return Ok(decision);
     };
     job.shape.trips = job.shape.trips.max(updates);
     // SAFETY: that of the caller.
-    let around = unsafe { super::circumstances(job) };
-    super::decide(None, &job.shape, around, || job.session.budget())
+    *around = unsafe { super::circumstances(job) };
+    super::decide(None, &job.shape, *around, || job.session.budget())
 }
 
 /// Whether the job, whose body reads targets, may run with private buffers: there is a body that
@@ -95,9 +95,9 @@ impl<'r> Marks<'r> {
         let body = job.session.body(job.forall, BodyShape::Marks)?;
         // SAFETY: the caller vouches for the forall; the body writes bits of the tables alone, each
         // by one step.
-        let outcome = unsafe { marks.within(job, |job| look(job, body, 1)) };
+        let outcome = unsafe { marks.within(job, |job| look(job, body)) };
         match outcome {
-            Ok(_) => Ok(marks),
+            Ok(()) => Ok(marks),
             // The loop itself need not come to that.
             Err(Failure::Fault(_) | Failure::Combiner { .. }) => Err(Failure::Met),
             Err(failure) => Err(failure),
@@ -155,36 +155,31 @@ const COUNTED: u64 = 16;
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
-unsafe fn counted(job: &mut Job<'_>) -> Option<u64> {
+unsafe fn about(job: &mut Job<'_>) -> Option<u64> {
     let marks = Marks::none(job).ok()?;
     let body = job.session.body(job.forall, BodyShape::Marks).ok()?;
     // SAFETY: as in `Marks::of`.
-    let counted = unsafe { marks.within(job, |job| look(job, body, COUNTED)) };
+    let counted =
+        unsafe { marks.within(job, |job| counted::some(job, marking(job, body), COUNTED)) };
     Some(counted.ok()?.saturating_mul(COUNTED.min(job.shape.count)))
 }
 
-/// Runs one iteration out of each `every`, in their middle, by `body`, which marks what they read;
-/// how many updates it counts.
+/// The tasks of a body that marks what iterations read.
+fn marking<'j>(job: &Job<'j>, body: crate::abi::ChunkFn) -> Chunks<'j> {
+    let chunks = Chunks::new(job.session, job.call, job.forall, true);
+    chunks.with_body(body).unseen()
+}
+
+/// Runs all iterations by `body`, which marks what they read.
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
-unsafe fn look(job: &Job<'_>, body: crate::abi::ChunkFn, every: u64) -> Result<u64, Failure> {
-    let chunks = Chunks::new(job.session, job.call, job.forall, true);
-    let chunks = chunks.with_body(body).unseen();
-    let count = job.shape.count;
-    let parts = match every {
-        1 => job.shape.parts(),
-        _ => usize::try_from(count / every).unwrap_or(usize::MAX).max(1),
-    };
+unsafe fn look(job: &Job<'_>, body: crate::abi::ChunkFn) -> Result<(), Failure> {
+    let chunks = marking(job, body);
+    let (count, parts) = (job.shape.count, job.shape.parts());
     job.session.runtime().team().for_each(parts, &|number| {
-        let mut iterations = part(count, parts, number);
-        if every > 1 {
-            iterations.start += (iterations.end - iterations.start) / 2;
-            iterations.end = iterations.start + 1;
-        }
         // SAFETY: the caller vouches for the body, which touches no buffers.
-        unsafe { chunks.run(number, iterations, &[]) };
+        unsafe { chunks.run(number, part(count, parts, number), &[]) };
     });
-    let updates = chunks.updates();
-    chunks.outcome().map(|()| updates)
+    chunks.outcome()
 }

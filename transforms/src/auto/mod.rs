@@ -34,14 +34,13 @@ mod tables;
 mod through_rows;
 mod traffic;
 mod trailing;
+mod unrolled;
 mod wavefront;
 mod wrapping;
 
 use crate::tile_reduction::reduces_scalars;
 use crate::tiling::trip_count;
-use crate::{
-    Event, LoopPath, Observer, Reason, Schedule, Step, TileIndirection, TileReduction, Unroll, tree,
-};
+use crate::{Event, LoopPath, Observer, Reason, Schedule, Step, TileIndirection, TileReduction};
 pub use choice::Choice;
 use flatten::Flattening;
 pub use machine::Machine;
@@ -50,7 +49,9 @@ use profit::may_be_long;
 pub use saving::Saving;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop, has_computed_loops};
-use strew_affine::{Access, AffineExpr, AffineFor, Expr, IterId, Kernel, Node, Subscript};
+use strew_affine::{
+    Access, AffineExpr, AffineFor, Expr, IterId, Kernel, Node, Subscript, Variable,
+};
 pub use traffic::Traffic;
 
 /// What was decided about one loop, for explanations.
@@ -73,10 +74,6 @@ const LONG: u64 = 32;
 
 /// A body of more statements than this has enough to do in one iteration.
 const MOST_UNROLLED: usize = 8;
-
-/// So many updates behind conditions are made in a turn: of integers that are kept in range
-/// 2,000,000 take 0.91 ms instead of 1.12, with four 1.22.
-const MOST_GUARDED: u64 = 2;
 
 /// Into so many chunks go loops whose turns take who knows how long, so that threads that are done
 /// take over from those that are not. Groups of them share private buffers.
@@ -177,7 +174,7 @@ impl<'o> Scheduler<'o> {
         self.sum_together();
         self.unwrap_ends();
         self.use_lanes();
-        for (target, request) in unrollable(&self.found.kernel, machine) {
+        for (target, request) in unrolled::unrollable(&self.found.kernel, machine) {
             flattening.settle(target);
             self.consider(Step::Unroll(request));
         }
@@ -235,7 +232,8 @@ impl Scheduler<'_> {
             true => UNEVEN_CHUNKS,
             false => TileIndirection::CHUNKS,
         };
-        let scatters = goes_through_indirection(&target.body, is_update_or_store);
+        let scatters = goes_through_indirection(&target.body, is_update_or_store)
+            || updates_where_data_say(&target.body);
         let sums = (is_outermost || scatters) && reduces_scalars(target);
         let scattered = match scatters {
             true => self.tile_scattered(target, |path| {
@@ -331,67 +329,6 @@ impl<'k> Around<'k> {
     }
 }
 
-/// The innermost loops of few statements that update through an indirection, each with how it is
-/// unrolled.
-fn unrollable(kernel: &Kernel, machine: &Machine) -> Vec<(IterId, Unroll)> {
-    let loops = tree::loops(kernel).into_iter();
-    let short = loops.filter_map(|nested| match nested.it {
-        Loop::Affine(it)
-            if it.lanes == 1
-                && is_short(&it.body)
-                && goes_through_indirection(&it.body, is_update) =>
-        {
-            Some(it)
-        }
-        _ => None,
-    });
-    let factors = short.map(|it| (it, factor(it, machine)));
-    factors
-        .filter(|(_, factor)| *factor > 1)
-        .map(|(it, factor)| (it.iter, Unroll::new(path_to(kernel, it.iter), factor)))
-        .collect()
-}
-
-/// As many turns as fill [`Machine::updates_in_flight`]; more would only be more code, and what a
-/// turn has loaded would wait in memory for its use. A loop that is known to be short goes away
-/// altogether.
-fn factor(target: &AffineFor, machine: &Machine) -> u64 {
-    let few = trips(target).filter(|trips| *trips <= MOST_UNROLLED as u64);
-    let updates = target.body.iter().filter(|it| is_update(it)).count();
-    let each = updates.max(keys(&target.body)).max(1) as u64;
-    let most = match target.body.iter().any(is_guarded) {
-        true => MOST_GUARDED,
-        false => u64::MAX,
-    };
-    few.unwrap_or_else(|| machine.updates_in_flight.div_ceil(each).min(most))
-}
-
-/// How many elements `body` loads for subscripts, be it by scalars that it declares.
-fn keys<'k>(body: &'k [Node]) -> usize {
-    let mut keys: Vec<&Access> = Vec::new();
-    let mut add = |key: &'k Access| {
-        if keys.iter().all(|it| !it.is_same(key)) {
-            keys.push(key);
-        }
-    };
-    let mut subscripts = Vec::new();
-    let mut collect = |access: &'k Access| subscripts.extend(computed(access));
-    for node in body {
-        visit::for_each_load_of(node, &mut collect);
-        node.written_elements().for_each(&mut collect);
-    }
-    for subscript in subscripts {
-        visit::for_each_load(subscript, &mut add);
-        visit::for_each_local(subscript, &mut |local| {
-            let declared = visit::declared_in(body, local);
-            declared
-                .into_iter()
-                .for_each(|it| visit::for_each_load(it, &mut add));
-        });
-    }
-    keys.len()
-}
-
 fn computed(access: &Access) -> impl Iterator<Item = &Expr> {
     access.subscripts.iter().filter_map(|it| match it {
         Subscript::Computed(expr) => Some(expr),
@@ -415,30 +352,6 @@ fn is_update(node: &Node) -> bool {
     matches!(node, Node::Reduce { .. })
 }
 
-fn is_short(body: &[Node]) -> bool {
-    let mut nodes = body.iter();
-    body.len() <= MOST_UNROLLED
-        && !has_local_arrays(body)
-        && nodes.all(|it| it.is_statement() || is_guarded(it))
-}
-
-/// Whether `node` does something where a condition holds that asks for scalars alone: most often it
-/// keeps keys in range, and the jump is foretold.
-fn is_guarded(node: &Node) -> bool {
-    let Node::ScfIf {
-        condition,
-        then,
-        otherwise,
-        ..
-    } = node
-    else {
-        return false;
-    };
-    let mut reads = false;
-    visit::for_each_load(condition, &mut |_| reads = true);
-    !reads && otherwise.is_empty() && then.iter().all(Node::is_statement)
-}
-
 /// An update, or an assignment, of which the last counts.
 fn is_update_or_store(node: &Node) -> bool {
     is_update(node) || matches!(node, Node::Assign { .. })
@@ -458,6 +371,32 @@ fn goes_through_indirection(body: &[Node], is_meant: fn(&Node) -> bool) -> bool 
     found
 }
 
+/// Whether a loop whose bounds are computed updates the elements that it goes through, as windows
+/// do that lie around places, `for k in at[i] - r..at[i] + r { out[k] += … }`.
+fn updates_where_data_say(body: &[Node]) -> bool {
+    let mut found = false;
+    visit::walk(body, &mut |node, inside| {
+        let is_data = |iter: IterId| {
+            let mut inside = inside.iter();
+            inside.any(|it| matches!(it, Loop::Scf(it) if it.iter == iter))
+        };
+        if is_update(node) {
+            let mut subscripts = node.written_elements().flat_map(|it| &it.subscripts);
+            found |= subscripts.any(|it| match it {
+                Subscript::Affine(place) => {
+                    let mut says = false;
+                    place.for_each_variable(&mut |it| {
+                        says |= matches!(it, Variable::Iter(iter) if is_data(iter));
+                    });
+                    says
+                }
+                Subscript::Computed(_) => false,
+            });
+        }
+    });
+    found
+}
+
 fn path_to(kernel: &Kernel, target: IterId) -> LoopPath {
     LoopPath::new([kernel.iters[target].name.clone()])
 }
@@ -466,20 +405,6 @@ fn path_to(kernel: &Kernel, target: IterId) -> LoopPath {
 mod tests {
     use super::*;
     use crate::test_support::{assert_same_meaning, kernel};
-
-    #[test]
-    fn updates_of_keys_that_are_kept_in_range_are_made_two_by_two() {
-        let guarded = |condition: &str| {
-            format!(
-                "kernel @k(n: i64, m: i32, key: i32[n], x: f32[n], h: i32[m]) {{
-                   affine.for i in 0..n {{ let b: i32 = key[i] scf.if {condition} {{ h[b] reduce(add) 1 }} }}
-                 }}"
-            )
-        };
-        let tiled = "tile_indirection_using_forall(i, chunks = 8, strategy = auto)";
-        schedules(&guarded("b >= 0 && b < m"), &[tiled, "unroll(i, 2)"]);
-        schedules(&guarded("x[i] > 0.5"), &[tiled]);
-    }
 
     #[test]
     fn loops_over_rows_go_into_many_chunks() {

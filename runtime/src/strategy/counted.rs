@@ -1,0 +1,78 @@
+//! How many updates a forall makes whose loops turn nobody knows how often before they run: what
+//! some of its iterations make, all times as many.
+
+use super::look::{can_look, looking};
+use super::{Decision, Job, auto};
+use crate::abi::BodyShape;
+use crate::chunks::{Chunks, part};
+use crate::failure::Failure;
+
+/// One iteration out of so many is looked at.
+const COUNTED: u64 = 32;
+
+/// The same decision, or a better one, with what is known then, where some of the iterations show
+/// that they make more updates than was thought.
+///
+/// # Errors
+/// Those of [`decide`](super::decide).
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+pub(super) unsafe fn decide(
+    decision: Decision,
+    job: &mut Job<'_>,
+    around: &mut auto::Circumstances,
+) -> Result<Decision, Failure> {
+    let can_count = job.forall.uncounted == 1 && can_look(&job.shape);
+    if !can_count || !auto::may_be_many(&job.shape, *around, decision.why) {
+        return Ok(decision);
+    }
+    // SAFETY: that of the caller.
+    let Ok(updates) = (unsafe { counted(job) }) else {
+        return Ok(decision);
+    };
+    if updates <= job.shape.trips {
+        return Ok(decision);
+    }
+    job.shape.trips = updates;
+    // SAFETY: that of the caller.
+    unsafe { job.look() };
+    // SAFETY: the same.
+    *around = unsafe { super::circumstances(job) };
+    super::decide(None, &job.shape, *around, || job.session.budget())
+}
+
+/// About how many updates the job's forall makes.
+///
+/// # Errors
+/// The failure of an iteration.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+unsafe fn counted(job: &Job<'_>) -> Result<u64, Failure> {
+    let chunks = looking(job, BodyShape::Check)?;
+    // SAFETY: that of the caller; the body touches no buffers.
+    let updates = unsafe { some(job, chunks, COUNTED) }?;
+    Ok(updates.saturating_mul(COUNTED.min(job.shape.count)))
+}
+
+/// Runs one iteration out of each `every`, in their middle, by the body of `chunks`, which is
+/// handed no buffers; how many updates it counts.
+///
+/// # Errors
+/// The failure of an iteration.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+pub(super) unsafe fn some(job: &Job<'_>, chunks: Chunks<'_>, every: u64) -> Result<u64, Failure> {
+    let count = job.shape.count;
+    let parts = usize::try_from(count / every).unwrap_or(usize::MAX).max(1);
+    job.session.runtime().team().for_each(parts, &|number| {
+        let of = part(count, parts, number);
+        let middle = of.start + (of.end - of.start) / 2;
+        // SAFETY: the caller vouches for the body, which touches no buffers.
+        unsafe { chunks.run(number, middle..middle + 1, &[]) };
+    });
+    let updates = chunks.updates();
+    chunks.outcome().map(|()| updates)
+}
