@@ -385,7 +385,7 @@ fn updates_that_nobody_foresees_are_counted() {
         let kernel = program.kernel("f").expect("a kernel").threads(2).mode(mode);
         let from: Vec<i32> = (0..3000).map(|it| it * 7919 % 2000 - 100).collect();
         let from: Vec<i32> = match body == path {
-            true => from.iter().map(|it| it.max(&0) + 0).collect(),
+            true => from.iter().map(|it| *it.max(&0)).collect(),
             false => from,
         };
         let length = vec![length; 3000];
