@@ -10,7 +10,7 @@ use crate::scalars::named_in;
 use crate::script::Written;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tree::{Replacing, if_runs, new_iter};
+use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason, tiling};
 use std::fmt;
 use strew_affine::verify::Verified;
@@ -144,9 +144,9 @@ fn plan(kernel: &Kernel, request: &Prefix) -> Result<Replacing, Reason> {
     };
     let nodes = tiles.nodes(&mut prepared, &sums, &anew)?;
     Ok(Replacing {
-        replacement: if_runs(&prepared, target, nodes)?,
         kernel: prepared,
         target: target.iter,
+        replacement: nodes,
     })
 }
 
@@ -379,26 +379,24 @@ mod tests {
             "prefix(at, i, tile = 32)",
             "kernel @k(n: i64, x: i32[n], y: i64[n]) {
   var at: i64 = 0
-  affine.if (0 < n) {
-    alloc at_s: i64[n ceildiv 32]
-    affine.for i_s in 0..n ceildiv 32 {
-      var at_s_2: i64 = 0
-      affine.for i_q in i_s * 32..min(n, i_s * 32 + 32) {
-        at_s_2 reduce(add) i64(x[i_q])
-      }
-      at_s[i_s] = at_s_2
+  alloc at_s: i64[n ceildiv 32]
+  affine.for i_s in 0..n ceildiv 32 {
+    var at_s_2: i64 = 0
+    affine.for i_q in i_s * 32..min(n, i_s * 32 + 32) {
+      at_s_2 reduce(add) i64(x[i_q])
     }
-    affine.for i_k in 0..n ceildiv 32 {
-      let moved: i64 = at_s[i_k]
-      at_s[i_k] = at
-      at reduce(add) moved
-    }
-    affine.for i_t in 0..n ceildiv 32 {
-      var at_t: i64 = at_s[i_t]
-      affine.for i_p in i_t * 32..min(n, i_t * 32 + 32) {
-        y[i_p] = at_t
-        at_t reduce(add) i64(x[i_p])
-      }
+    at_s[i_s] = at_s_2
+  }
+  affine.for i_k in 0..n ceildiv 32 {
+    let moved: i64 = at_s[i_k]
+    at_s[i_k] = at
+    at reduce(add) moved
+  }
+  affine.for i_t in 0..n ceildiv 32 {
+    var at_t: i64 = at_s[i_t]
+    affine.for i_p in i_t * 32..min(n, i_t * 32 + 32) {
+      y[i_p] = at_t
+      at_t reduce(add) i64(x[i_p])
     }
   }
 }",

@@ -104,8 +104,10 @@ impl<'k> Analyzed<'k> {
         others: impl Iterator<Item = &'s Site<'k>>,
         least: usize,
     ) -> Checked<bool> {
+        let others = others.filter(|it| !it.is_merge() && self.is_never_skipped(it));
+        let others: Vec<_> = others.collect();
         // What is merged into its target at once has no subscripts that would say where.
-        if site.levels().count() < least || site.is_merge() {
+        if site.levels().count() < least || site.is_merge() || others.is_empty() {
             return Ok(false);
         }
         let mut budget = Budget::new(ROWS_A_READ);
@@ -113,7 +115,7 @@ impl<'k> Analyzed<'k> {
             return Ok(true);
         };
         let mut met = Set::empty(all.space().clone());
-        for other in others.filter(|it| !it.is_merge() && self.is_never_skipped(it)) {
+        for other in others {
             if let Some((here, true)) =
                 self.iterations_that_meet(other, site, least, &mut budget)?
             {
