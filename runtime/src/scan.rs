@@ -1,6 +1,7 @@
 //! The least and the largest of numbers that lie one after the other.
 
 use crate::abi::{Scanned, Status};
+use crate::prefetch::{CACHE_LINE, prefetch};
 
 /// A type of numbers that indices are made of.
 trait Number: Copy {
@@ -72,11 +73,24 @@ macro_rules! floats {
 
 floats!(f32: i32, f64: i64);
 
+/// So many bytes are looked at together.
+const BLOCK: usize = 8 * CACHE_LINE;
+
+/// So many bytes further on they are asked for: one core gets a fourth more from memory than by
+/// what it foresees, 128 MiB in 7.0 ms instead of 8.8. In the caches it takes as long.
+const AHEAD: usize = 8 << 10;
+
 #[inline(always)]
 fn extremes_here<N: Number>(numbers: &[N]) -> (N::Key, N::Key) {
     let none = (N::MOST, N::LEAST);
-    let keys = numbers.iter().map(|it| it.key());
-    keys.fold(none, |(least, most), key| (least.min(key), most.max(key)))
+    let both =
+        |one: (N::Key, N::Key), other: (N::Key, N::Key)| (one.0.min(other.0), one.1.max(other.1));
+    let blocks = numbers.chunks(BLOCK / size_of::<N>());
+    blocks.fold(none, |found, block| {
+        prefetch(block.as_ptr().cast::<u8>().wrapping_add(AHEAD), BLOCK);
+        let keys = block.iter().map(|it| (it.key(), it.key()));
+        both(found, keys.fold(none, both))
+    })
 }
 
 /// The same with vectors of 256 bits: the 128-bit ones that every processor has know neither the
