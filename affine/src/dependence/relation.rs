@@ -208,10 +208,42 @@ impl<'a, 'k> Relation<'a, 'k> {
             };
             let difference = right.minus(&left)?;
             self.each(|it| it.add_equality(difference.clone()));
+            self.wrap_alike(source, sink)?;
             if let Some(extent) = extent {
                 self.in_range(left, extent)?;
             }
         }
+        Ok(())
+    }
+
+    /// Where both ends take the remainder by the same parameters, as `(i + 1) mod n` does, what it
+    /// is of lies a multiple of the divisor apart: none, one, or two and more. The quotients would
+    /// be products of what is not known.
+    fn wrap_alike(&mut self, source: &Position<'k>, sink: &Position<'k>) -> Checked<()> {
+        let (Some((source, divisor)), Some((sink, other))) = (wrapped(source), wrapped(sink))
+        else {
+            return Ok(());
+        };
+        if divisor != other || self.cases.len().saturating_mul(5) > MOST_CASES {
+            return Ok(());
+        }
+        let apart = self.row(End::Source, source)?;
+        let apart = self.row(End::Sink, sink)?.minus(&apart)?;
+        let divisor = self.row(End::Source, divisor)?;
+        let mut cases = Vec::with_capacity(self.cases.len() * 5);
+        for case in &self.cases {
+            for multiple in -1..=1 {
+                let mut case = case.clone();
+                case.add_equality(apart.combined(1, &divisor, multiple)?);
+                cases.push(case);
+            }
+            for sign in [-1, 1] {
+                let mut case = case.clone();
+                case.add_inequality(apart.combined(sign, &divisor, -2)?);
+                cases.push(case);
+            }
+        }
+        self.cases = cases;
         Ok(())
     }
 
@@ -454,5 +486,22 @@ impl<'a, 'k> Relation<'a, 'k> {
             column = case.add_quotient(row, divisor)?;
         }
         Ok(Row::column(column))
+    }
+}
+
+/// What `position` is the remainder of, and by which parameters, if it is one.
+fn wrapped<'p>(position: &'p Position<'_>) -> Option<(&'p AffineExpr, &'p AffineExpr)> {
+    let Position::Affine(expr) = position else {
+        return None;
+    };
+    let [term] = expr.terms() else {
+        return None;
+    };
+    match term.factors.as_slice() {
+        [Factor::Mod(of, divisor)] if term.coefficient == 1 && expr.constant() == 0 => {
+            let is_known = divisor.as_constant().is_some();
+            (divisor.is_over_parameters() && !is_known).then_some((of, divisor))
+        }
+        _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use strew_affine::visit::{for_each_local, for_each_local_read};
-use strew_affine::{BinaryOp, Expr, Kernel, LocalId, Node, Place};
+use strew_affine::{BinaryOp, Expr, Factor, Kernel, LocalId, Node, Place, ScalarId, Variable};
 
 /// Removes from `kernel` what nothing reads and what cannot fault. Locals that are never set again
 /// become `let`.
@@ -18,7 +18,7 @@ pub(super) fn remove_unused(kernel: &mut Kernel) {
             *reads.counts.entry(local).or_default() += 1
         });
     }
-    remove(&mut kernel.body, &mut reads);
+    remove(&mut kernel.body, &mut reads, &[]);
     for (_, local) in kernel.locals.iter_mut() {
         local.mutable = false;
     }
@@ -49,17 +49,22 @@ impl Reads {
     }
 }
 
-/// From the last to the first, so that what only something removed read is removed too.
-fn remove(body: &mut Vec<Node>, reads: &mut Reads) {
+/// From the last to the first, so that what only something removed read is removed too. The
+/// parameters `positive` are greater than zero here.
+fn remove(body: &mut Vec<Node>, reads: &mut Reads, positive: &[ScalarId]) {
     let mut kept = Vec::with_capacity(body.len());
     for mut node in std::mem::take(body).into_iter().rev() {
+        let inside: Vec<_> = positive.iter().copied().chain(bound(&node)).collect();
         for block in node.blocks_mut().into_iter().rev() {
-            remove(block, reads);
+            remove(block, reads, &inside);
         }
         let locals = set_by(&node);
         let is_removed = sets_locals_alone(&node)
             && !locals.iter().any(|it| reads.is_read(*it, &node))
-            && !node.expressions().into_iter().any(can_fault);
+            && !node
+                .expressions()
+                .into_iter()
+                .any(|it| can_fault_where(it, positive));
         if is_removed {
             for_each_read(&node, &mut |local| {
                 if let Some(count) = reads.counts.get_mut(&local) {
@@ -103,12 +108,44 @@ fn sets_locals_alone(node: &Node) -> bool {
 
 /// Whether to compute `expr` may end in a fault.
 pub(super) fn can_fault(expr: &Expr) -> bool {
+    can_fault_where(expr, &[])
+}
+
+/// The same where the parameters `positive` are greater than zero.
+fn can_fault_where(expr: &Expr, positive: &[ScalarId]) -> bool {
     let faults = match expr {
         Expr::Load(_) => true,
+        Expr::Binary(_, _, divisor, _) if is_one_of(divisor, positive) => false,
         Expr::Binary(op, _, divisor, _) => may_divide_by_zero(*op, divisor),
         _ => false,
     };
-    faults || expr.operands().into_iter().any(can_fault)
+    let mut operands = expr.operands().into_iter();
+    faults || operands.any(|it| can_fault_where(it, positive))
+}
+
+fn is_one_of(expr: &Expr, positive: &[ScalarId]) -> bool {
+    matches!(expr, Expr::Param(it) if positive.contains(it))
+}
+
+/// The parameter below which the iterator of a loop stays that begins at zero or behind: where it
+/// turns, that is greater than zero.
+fn bound(node: &Node) -> Option<ScalarId> {
+    let Node::AffineFor(it) = node else {
+        return None;
+    };
+    let lower = it.lower.as_single()?.as_constant()?;
+    let upper = it.upper.as_single()?;
+    let [term] = upper.terms() else {
+        return None;
+    };
+    match term.factors.as_slice() {
+        [Factor::Variable(Variable::Param(id))]
+            if term.coefficient == 1 && lower >= 0 && upper.constant() <= 0 =>
+        {
+            Some(*id)
+        }
+        _ => None,
+    }
 }
 
 /// Whether `op` can fault with this right operand.
