@@ -6,7 +6,7 @@
 //! statements of iteration after iteration, until none is left that follows from those at the
 //! beginning.
 
-use crate::{BinaryOp, Expr, Kernel, LocalId, Node, Place, Type, UnaryOp, visit};
+use crate::{BinaryOp, Expr, Kernel, LocalId, Node, Operand, Place, Type, UnaryOp, visit};
 use std::collections::BTreeMap;
 
 /// Scalars of 64 bits that lose one in each iteration forget within so many, and within one more
@@ -24,7 +24,7 @@ pub fn forgets_after(kernel: &Kernel, nodes: &[Node], locals: &[LocalId]) -> Opt
     let all = |local: &LocalId| (*local, Left::all(kernel.locals[*local].ty));
     let mut lefts: Lefts = locals.iter().map(all).collect();
     for iterations in 1..=MOST_ITERATIONS {
-        look.block(nodes, &mut lefts);
+        look.block(nodes, &mut lefts)?;
         // What an iteration declares is gone when it ends.
         lefts.retain(|local, _| locals.contains(local));
         if lefts.is_empty() {
@@ -121,11 +121,16 @@ struct Look<'k> {
 }
 
 impl Look<'_> {
-    fn block(&self, nodes: &[Node], lefts: &mut Lefts) {
-        nodes.iter().for_each(|it| self.node(it, lefts));
+    fn block(&self, nodes: &[Node], lefts: &mut Lefts) -> Option<()> {
+        nodes.iter().try_for_each(|it| self.node(it, lefts))
     }
 
-    fn node(&self, node: &Node, lefts: &mut Lefts) {
+    /// `None` where it may take longer, or fail, for what is left.
+    fn node(&self, node: &Node, lefts: &mut Lefts) -> Option<()> {
+        let mut expressions = node.expressions().into_iter();
+        if expressions.any(|it| divides_by_any(self.kernel, it, lefts)) {
+            return None;
+        }
         match node {
             Node::Declare { local, value } => self.set(*local, self.of(value, lefts), lefts),
             Node::Assign {
@@ -143,15 +148,16 @@ impl Look<'_> {
             }
             Node::AffineIf {
                 then, otherwise, ..
-            } => self.either((then, otherwise), lefts),
+            } => self.either((then, otherwise), lefts)?,
             Node::ScfIf {
                 condition,
                 then,
                 otherwise,
                 ..
-            } if reads_none(condition, lefts) => self.either((then, otherwise), lefts),
-            _ => self.anyhow(node, lefts),
+            } if reads_none(condition, lefts) => self.either((then, otherwise), lefts)?,
+            _ => self.anyhow(node, lefts)?,
         }
+        Some(())
     }
 
     /// What a reduction leaves in its one scalar, as an expression.
@@ -168,20 +174,30 @@ impl Look<'_> {
         let ([Place::Local(local)], [value]) = (places.as_slice(), values.as_slice()) else {
             return None;
         };
-        combiner.combination(self.kernel.locals[*local].ty, &Expr::Local(*local), value)
+        let combined =
+            combiner.combination(self.kernel.locals[*local].ty, &Expr::Local(*local), value);
+        // What the host makes of both nobody sees.
+        combined.filter(|it| !is_by_host(it))
     }
 
     /// What a loop sets, and what is set behind a condition, follows from what they read.
-    fn anyhow(&self, node: &Node, lefts: &mut Lefts) {
+    fn anyhow(&self, node: &Node, lefts: &mut Lefts) -> Option<()> {
         let nodes = std::slice::from_ref(node);
         let set = visit::scalars_set_in(nodes);
         let mut follows = set.iter().any(|it| lefts.contains_key(it));
+        let mut may_fail = false;
         visit::walk(nodes, &mut |node, _| {
             visit::for_each_local_read(node, &mut |it| follows |= lefts.contains_key(&it));
+            let mut expressions = node.expressions().into_iter();
+            may_fail |= expressions.any(|it| divides(self.kernel, it));
         });
+        if follows && (may_fail || visit::has_computed_loops(nodes)) {
+            return None;
+        }
         if follows {
             lefts.extend(set.into_iter().map(|it| (it, Left::ANYHOW)));
         }
+        Some(())
     }
 
     fn set(&self, local: LocalId, left: Option<Left>, lefts: &mut Lefts) {
@@ -191,14 +207,15 @@ impl Look<'_> {
         }
     }
 
-    fn either(&self, (then, otherwise): (&[Node], &[Node]), lefts: &mut Lefts) {
+    fn either(&self, (then, otherwise): (&[Node], &[Node]), lefts: &mut Lefts) -> Option<()> {
         let mut others = lefts.clone();
-        self.block(then, lefts);
-        self.block(otherwise, &mut others);
+        self.block(then, lefts)?;
+        self.block(otherwise, &mut others)?;
         for (local, other) in others {
             let left = lefts.entry(local).or_insert(other);
             *left = left.joined(other);
         }
+        Some(())
     }
 
     /// What is left in `expr`, if anything is.
@@ -290,6 +307,28 @@ fn reads_none(expr: &Expr, lefts: &Lefts) -> bool {
     let mut reads = false;
     visit::for_each_local(expr, &mut |it| reads |= lefts.contains_key(&it));
     !reads
+}
+
+fn is_by_host(expr: &Expr) -> bool {
+    let mut operands = expr.operands().into_iter();
+    matches!(expr, Expr::Operand(Operand::Host(_))) || operands.any(is_by_host)
+}
+
+fn divides(kernel: &Kernel, expr: &Expr) -> bool {
+    let mut operands = expr.operands().into_iter();
+    expr.may_divide_by_zero(kernel) || operands.any(|it| divides(kernel, it))
+}
+
+/// Whether `expr` divides by something of which the first values decide whether it is zero.
+fn divides_by_any(kernel: &Kernel, expr: &Expr, lefts: &Lefts) -> bool {
+    let here = match expr {
+        Expr::Binary(_, _, divisor, _) => {
+            expr.may_divide_by_zero(kernel) && !reads_none(divisor, lefts)
+        }
+        _ => false,
+    };
+    let mut operands = expr.operands().into_iter();
+    here || operands.any(|it| divides_by_any(kernel, it, lefts))
 }
 
 fn constant(expr: &Expr) -> Option<u64> {

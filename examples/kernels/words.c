@@ -7,6 +7,6 @@ void words(int64_t n, const uint8_t letter[n], uint32_t count[1048576]) {
     uint32_t now = letter[i] & 3;
     word = (word << 2 | now) & 0xfffff;
     back = back >> 2 | (3 - now) << 18;
-    if (i >= 9) count[word < back ? word : back]++;
+    if (i > 8) count[word < back ? word : back]++;
   }
 }

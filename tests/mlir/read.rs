@@ -104,13 +104,14 @@ fn what_mlir_opt_rewrites_is_read_as_the_same_kernel() {
 }
 
 /// Examples that declare what they read before they set elements of it.
-const UNREAD: [&str; 6] = [
+const UNREAD: [&str; 7] = [
     "counting_sort.c",
     "deposit.c",
     "keep.c",
     "neighbour_forces.c",
     "pair_forces.c",
     "vertex_normals.c",
+    "words.c",
 ];
 
 /// Constants are in front then, bounds and dimensions are numbers where they can be, maps have

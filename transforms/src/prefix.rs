@@ -3,8 +3,8 @@
 use crate::address::{self, Target, single_bounds};
 use crate::anew::Anew;
 use crate::assume::assume;
-use crate::build::{assign, declare, element, loop_over};
-use crate::copy::Copying;
+use crate::build::{assign, decide, declare, element, loop_over};
+use crate::copy::{Copying, loop_anew};
 use crate::reason::checked_number;
 use crate::scalars::named_in;
 use crate::script::Written;
@@ -16,9 +16,12 @@ use std::fmt;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{for_each_local_read, walk};
 use strew_affine::{
-    AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, Condition, Expr, IterId, Kernel, Local,
-    LocalId, Node, Overflow, Place, Span, Subscript, Type,
+    AffineExpr, AffineFor, Array, ArrayId, Bound, Combiner, CompareOp, Condition, Expr, IterId,
+    Kernel, Local, LocalId, Node, Overflow, Place, Span, Subscript, Type,
 };
+
+/// More threads than any machine has.
+const MOST_THREADS: u64 = 1 << 32;
 
 /// Cuts the iterations of a loop into tiles, each of which begins with what the reductions of all
 /// tiles before it leave in scalars, so that tiles no longer meet in these.
@@ -59,6 +62,8 @@ pub struct Prefix {
     pub target: LoopPath,
     /// How many iterations a tile has, at least 1.
     pub tile: u64,
+    /// With fewer threads the loop runs as it was; at least 1.
+    pub threads: u64,
 }
 
 impl Prefix {
@@ -75,15 +80,23 @@ impl Prefix {
             variables: variables.into_iter().map(Into::into).collect(),
             target: target.into(),
             tile,
+            threads: 1,
         }
     }
 
+    /// The same for so many threads at least, where fewer save nothing by it. Who lets private
+    /// buffers collect what tiles add regroups that in one of both versions alone.
+    pub fn threads(self, threads: u64) -> Self {
+        Self { threads, ..self }
+    }
+
     pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let tile = call.named("tile")?;
+        let (tile, threads) = (call.named("tile")?, call.named("threads")?);
         let (variables, target) = call.words_and_path()?;
         let tile = tile.ok_or_else(|| call.lacks("`tile = 4096`"))?.number()?;
-        call.finish(&["tile"])?;
-        Ok(Self::new(variables, target, tile))
+        let threads = threads.map_or(Ok(1), |it| it.number())?;
+        call.finish(&["tile", "threads"])?;
+        Ok(Self::new(variables, target, tile).threads(threads))
     }
 }
 
@@ -93,7 +106,11 @@ impl fmt::Display for Prefix {
         for variable in &self.variables {
             write!(f, "{}, ", Written(variable))?;
         }
-        write!(f, "{}, tile = {})", self.target, self.tile)
+        write!(f, "{}, tile = {}", self.target, self.tile)?;
+        match self.threads {
+            1 => f.write_str(")"),
+            threads => write!(f, ", threads = {threads})"),
+        }
     }
 }
 
@@ -142,7 +159,14 @@ fn plan(kernel: &Kernel, request: &Prefix) -> Result<Replacing, Reason> {
         tile,
         count,
     };
-    let nodes = tiles.nodes(&mut prepared, &sums, &anew)?;
+    let threads: i64 = checked_number("the number of threads", request.threads, 1..=MOST_THREADS)?;
+    let mut nodes = tiles.nodes(&mut prepared, &sums, &anew)?;
+    if threads > 1 {
+        let most = Expr::i64(threads - 1);
+        let are_enough = Expr::compare(CompareOp::Gt, Expr::Threads, most);
+        let as_it_was = Node::AffineFor(loop_anew(&mut prepared, target, "r")?);
+        nodes = vec![decide(are_enough, nodes, [as_it_was])];
+    }
     Ok(Replacing {
         kernel: prepared,
         target: target.iter,
@@ -419,6 +443,10 @@ mod tests {
                 apply(&apply(&after, "parallelize(i_s)"), "parallelize(i_t)");
             }
         }
+        let before = kernel(&in_loop("0..n", "at reduce(add) x[i] y[i] = at"));
+        let after = apply(&before, "prefix(at, i, tile = 3, threads = 2)");
+        assert!(after.to_string().contains("threads() > 1"), "{after}");
+        assert_same_where_assumed(&before, &after);
         let both = "at reduce(add) x[i] last reduce(min) x[i] - i y[i] = at * last";
         let before = kernel(&in_loop("0..n", both));
         let after = apply(&before, "prefix(at, last, i, tile = 3)");

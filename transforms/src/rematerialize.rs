@@ -114,7 +114,8 @@ fn plan(kernel: &Kernel, request: &Rematerialize) -> Result<Replacing, Reason> {
     assume(&mut prepared, needed.ok_or_else(&refused)?)?;
     let tiles = tiled(&mut prepared, (target, lower), &left, (&locals, tile))?;
     let mut replacement = vec![Node::AffineFor(tiles)];
-    if locals.iter().any(|it| is_read_outside(kernel, target, *it)) {
+    let is_read = |it: &LocalId| is_read_outside(kernel, target, *it);
+    if !is_outermost(kernel, target) || locals.iter().any(is_read) {
         let last = left.last(&mut prepared, target, ("l", lower, upper))?;
         replacement.push(Node::AffineFor(last));
     }
@@ -192,6 +193,13 @@ impl Left {
     }
 }
 
+/// Whether the body of the kernel begins `target` once: inside of another loop it finds again what
+/// it left.
+fn is_outermost(kernel: &Kernel, target: &AffineFor) -> bool {
+    let is_it = |node: &Node| matches!(node, Node::AffineFor(it) if it.iter == target.iter);
+    kernel.body.iter().any(is_it)
+}
+
 /// Whether anything but the body of `target` reads `local`.
 fn is_read_outside(kernel: &Kernel, target: &AffineFor, local: LocalId) -> bool {
     let count = |nodes: &[Node]| {
@@ -211,7 +219,9 @@ fn is_read_outside(kernel: &Kernel, target: &AffineFor, local: LocalId) -> bool 
 #[cfg(test)]
 mod tests {
     use crate::Verdict::{Illegal, Misaddressed, Unproven};
-    use crate::test_support::{accepts, apply, assert_same_where_assumed, kernel, refuses};
+    use crate::test_support::{
+        accepts, apply, assert_same_where_assumed, kernel, refused, refuses,
+    };
 
     fn in_loop(bounds: &str, body: &str) -> String {
         format!(
@@ -269,6 +279,39 @@ mod tests {
                 assert_same_where_assumed(&before, &after);
                 apply(&after, "parallelize(i_t)");
             }
+        }
+    }
+
+    #[test]
+    fn a_loop_inside_finds_again_what_it_left() {
+        for (around, end) in [
+            ("affine.for r in 0..3 {", "}"),
+            ("var r: i64 = 3 scf.while 0 < r { r = r - 1", "}"),
+        ] {
+            let before = kernel(&format!(
+                "kernel @k(n: i64, x: i64[n], y: i64[n]) {{
+                   var last: i64 = 7
+                   {around} affine.for i in 0..n {{ y[i] reduce(add) last last = x[i] }} {end}
+                 }}"
+            ));
+            let after = apply(&before, "rematerialize(last, i, tile = 2)");
+            assert_same_where_assumed(&before, &after);
+        }
+    }
+
+    /// From values that no iteration begins with, a loop may never end.
+    #[test]
+    fn how_long_it_takes_follows_from_nothing_older() {
+        for body in [
+            "y[i] = sum var t: i64 = last scf.while t != 1 { t = t - 1 } last = x[i] sum = t",
+            "y[i] = sum var t: i64 = 0 scf.for j in 0..last { t = j } last = x[i] sum = t",
+            "y[i] = last + sum sum = 7 / last last = x[i]",
+        ] {
+            let reason = refused(
+                &in_loop("0..n", body),
+                "rematerialize(last, sum, i, tile = 4)",
+            );
+            assert_eq!(reason.name(), "CarriedScalar", "{body}");
         }
     }
 

@@ -1,5 +1,5 @@
 //! How many updates a forall makes whose loops turn nobody knows how often before they run: what
-//! some of its iterations make, all times as many.
+//! some of its iterations make, which may be parts of a loop, all times as many.
 
 use super::look::{can_look, looking};
 use super::{Decision, Job, auto};
@@ -23,7 +23,9 @@ pub(super) unsafe fn decide(
     job: &mut Job<'_>,
     around: &mut auto::Circumstances,
 ) -> Result<Decision, Failure> {
-    let can_count = job.forall.uncounted == 1 && can_look(&job.shape);
+    // Fewer parts of a loop may each be most of it.
+    let has_parts = job.shape.count >= COUNTED;
+    let can_count = job.forall.uncounted == 1 && has_parts && can_look(&job.shape);
     if !can_count || !auto::may_be_many(&job.shape, *around, decision.why) {
         return Ok(decision);
     }

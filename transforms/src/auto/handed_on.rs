@@ -2,11 +2,12 @@
 //! is in a count of pairs: tiles that find out by themselves what was left for them run at once.
 //! So do those that begin with sums over all tiles before, as places in a delta code are.
 
-use super::Scheduler;
 use super::attempt::Attempt;
+use super::{Scheduler, UNEVEN_CHUNKS};
 use crate::scalars::set_in;
-use crate::{LoopPath, Parallelize, Prefix, Rematerialize, Step, TileIndirection};
-use strew_affine::visit::{reads_local, scalars_set_in, walk, writes_elements};
+use crate::tree;
+use crate::{LoopPath, Parallelize, Prefix, Rematerialize, TileIndirection};
+use strew_affine::visit::{has_computed_loops, reads_local, scalars_set_in, walk, writes_elements};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place};
 
 /// What a tile computes anew is nothing beside so many iterations.
@@ -32,22 +33,30 @@ impl Scheduler<'_> {
             let names = names(attempt.kernel(), locals);
             attempt.first_of([Rematerialize::new(names, attempt.path(target), TILE)])?;
             let tiles = attempt.path(*attempt.made().first()?);
-            at_once(attempt, tiles)
+            at_once(attempt, target, tiles)
         })
     }
 
-    /// Where they are sums over all iterations before.
+    /// Where they are sums over all iterations before. To make these takes a pass of its own, which
+    /// one thread does without where results have the same bits either way.
     fn by_sums(&mut self, target: IterId, locals: &[LocalId]) -> bool {
-        self.attempt(|attempt| {
-            let names = names(attempt.kernel(), locals);
-            attempt.first_of([Prefix::new(names, attempt.path(target), TILE)])?;
-            let [tiles, sums, ..] = *attempt.made() else {
-                return None;
-            };
-            let (tiles, sums) = (attempt.path(tiles), attempt.path(sums));
-            attempt.first_of([Parallelize::new(sums)])?;
-            at_once(attempt, tiles)
-        })
+        let mut by = |threads, share: fn(&mut Attempt, IterId, LoopPath) -> Option<()>| {
+            self.attempt(|attempt| {
+                let names = names(attempt.kernel(), locals);
+                let prefix = Prefix::new(names, attempt.path(target), TILE).threads(threads);
+                attempt.first_of([prefix])?;
+                let [tiles, sums, ..] = *attempt.made() else {
+                    return None;
+                };
+                let (tiles, sums) = (attempt.path(tiles), attempt.path(sums));
+                attempt.first_of([Parallelize::new(sums)])?;
+                share(attempt, target, tiles)
+            })
+        };
+        by(1, scattered)
+            || by(2, |attempt, _, tiles| {
+                attempt.first_of([Parallelize::new(tiles)])
+            })
     }
 }
 
@@ -56,11 +65,20 @@ fn names(kernel: &Kernel, locals: &[LocalId]) -> Vec<String> {
     names.collect()
 }
 
-fn at_once(attempt: &mut Attempt, tiles: LoopPath) -> Option<()> {
-    attempt.first_of([
-        Step::from(TileIndirection::new(tiles.clone())),
-        Step::from(Parallelize::new(tiles)),
-    ])
+/// Shares tiles that update where data say among threads, in many parts where some take who knows
+/// how much longer than others.
+fn scattered(attempt: &mut Attempt, target: IterId, tiles: LoopPath) -> Option<()> {
+    let points = tree::find_affine_loop(attempt.kernel(), target)?;
+    let chunks = match has_computed_loops(&points.body) {
+        true => UNEVEN_CHUNKS,
+        false => TileIndirection::CHUNKS,
+    };
+    attempt.first_of([TileIndirection::new(tiles).chunks(chunks)])
+}
+
+fn at_once(attempt: &mut Attempt, target: IterId, tiles: LoopPath) -> Option<()> {
+    scattered(attempt, target, tiles.clone())
+        .or_else(|| attempt.first_of([Parallelize::new(tiles)]))
 }
 
 /// The scalars from outside that `target` sets, if it reads any of them before, and writes anything
@@ -164,6 +182,35 @@ mod tests {
                 "tile_indirection_using_forall(i_t, chunks = 8, strategy = auto)",
                 "vectorize(i_q, 16)",
             ],
+        );
+    }
+
+    #[test]
+    fn places_that_are_written_once_are_summed_up_for_several_threads() {
+        schedules(
+            "kernel @k(n: i64, length: i32[n], at: i64[n]) {
+               var behind: i64 = 0
+               affine.for i in 0..n { at[i] = behind behind reduce(add) i64(length[i]) }
+             }",
+            &[
+                "prefix(behind, i, tile = 4096, threads = 2)",
+                "parallelize(i_s)",
+                "parallelize(i_t)",
+                "vectorize(i_q, 8)",
+            ],
+        );
+    }
+
+    /// What the host makes of both nobody sees.
+    #[test]
+    fn what_a_program_combines_stays_in_order() {
+        schedules(
+            "reduction @gcd(a, b: i64) identity(0)
+             kernel @k(n: i64, x: i64[n], y: i64[n]) {
+               var v: i64 = 0
+               affine.for i in 0..n { v reduce(gcd) x[i] y[i] = v }
+             }",
+            &[],
         );
     }
 }
