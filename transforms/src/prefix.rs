@@ -165,7 +165,9 @@ fn plan(kernel: &Kernel, request: &Prefix) -> Result<Replacing, Reason> {
         let most = Expr::i64(threads - 1);
         let are_enough = Expr::compare(CompareOp::Gt, Expr::Threads, most);
         let as_it_was = Node::AffineFor(loop_anew(&mut prepared, target, "r")?);
-        nodes = vec![decide(are_enough, nodes, [as_it_was])];
+        // Memory that there may not be is asked for before anything is written.
+        let at_once = nodes.split_off(sums.len());
+        nodes.push(decide(are_enough, at_once, [as_it_was]));
     }
     Ok(Replacing {
         kernel: prepared,
@@ -265,6 +267,7 @@ struct Tiles<'k> {
 }
 
 impl Tiles<'_> {
+    /// First the arrays, one for each of `sums`.
     fn nodes(
         &self,
         kernel: &mut Kernel,
