@@ -40,7 +40,9 @@ mod wrapping;
 
 use crate::tile_reduction::reduces_scalars;
 use crate::tiling::trip_count;
-use crate::{Event, LoopPath, Observer, Reason, Schedule, Step, TileIndirection, TileReduction};
+use crate::{
+    Event, LoopPath, Observer, Parallelize, Reason, Schedule, Step, TileIndirection, TileReduction,
+};
 pub use choice::Choice;
 use flatten::Flattening;
 pub use machine::Machine;
@@ -233,7 +235,7 @@ impl Scheduler<'_> {
             false => TileIndirection::CHUNKS,
         };
         let scatters = goes_through_indirection(&target.body, is_update_or_store)
-            || updates_where_data_say(&target.body);
+            || updates_where_data_say(&target.body) && !self.runs_at_once(target);
         let sums = (is_outermost || scatters) && reduces_scalars(target);
         let scattered = match scatters {
             true => self.tile_scattered(target, |path| {
@@ -259,6 +261,13 @@ impl Scheduler<'_> {
             self.tell(Choice::Sums { path });
         }
         !scattered.is_empty() || !summed.is_empty()
+    }
+
+    /// Whether its iterations are apart, or rows whose pointers a call looks at.
+    fn runs_at_once(&self, target: &AffineFor) -> bool {
+        let kernel = &self.found.kernel;
+        let step = Step::from(Parallelize::new(path_to(kernel, target.iter)));
+        step.apply(kernel).is_ok()
     }
 
     fn tell(&mut self, choice: Choice) {
@@ -404,7 +413,25 @@ fn path_to(kernel: &Kernel, target: IterId) -> LoopPath {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::{assert_same_meaning, kernel};
+    use crate::test_support::{self, assert_same_meaning, kernel};
+
+    #[test]
+    fn windows_that_data_place_are_tiled_and_rows_run_at_once() {
+        let kernel = |out: &str, end: &str| {
+            format!(
+                "kernel @k(n: i64, m: i64, at: i64[n + 1], to: i64[n + 1], out: f64[m], rows: f64[n, m]) {{
+                   affine.for i in 0..n {{ scf.for k in at[i]..{end} {{ {out} reduce(add) 1.0 }} }}
+                 }}"
+            )
+        };
+        let tiled = "tile_indirection_using_forall(i, chunks = 64, strategy = auto)";
+        schedules(&kernel("out[k]", "to[i]"), &[tiled, "vectorize(k, 4)"]);
+        for own in [kernel("rows[i, k]", "to[i]"), kernel("out[k]", "at[i + 1]")] {
+            let at_once = auto(&test_support::kernel(&own), &Machine::default(), &mut ());
+            let first = at_once.schedule.steps()[0].to_string();
+            assert_eq!(first, "parallelize(i)");
+        }
+    }
 
     #[test]
     fn loops_over_rows_go_into_many_chunks() {
