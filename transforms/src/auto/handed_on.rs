@@ -3,10 +3,10 @@
 //! So do those that begin with sums over all tiles before, as places in a delta code are.
 
 use super::attempt::Attempt;
-use super::{Scheduler, UNEVEN_CHUNKS};
+use super::{Scheduler, UNEVEN_CHUNKS, path_to};
 use crate::scalars::set_in;
 use crate::tree;
-use crate::{LoopPath, Parallelize, Prefix, Rematerialize, TileIndirection};
+use crate::{CountAhead, LoopPath, Parallelize, Prefix, Rematerialize, Step, TileIndirection};
 use strew_affine::visit::{has_computed_loops, reads_local, scalars_set_in, walk, writes_elements};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place};
 
@@ -40,6 +40,14 @@ impl Scheduler<'_> {
     /// Where they are sums over all iterations before. To make these takes a pass of its own, which
     /// one thread does without where results have the same bits either way.
     fn by_sums(&mut self, target: IterId, locals: &[LocalId]) -> bool {
+        // Counters that hand out tickets tell more: places that no two iterations write.
+        let path = path_to(&self.found.kernel, target);
+        if Step::from(CountAhead::new(path))
+            .apply(&self.found.kernel)
+            .is_ok()
+        {
+            return false;
+        }
         let mut by = |threads, share: fn(&mut Attempt, IterId, LoopPath) -> Option<()>| {
             self.attempt(|attempt| {
                 let names = names(attempt.kernel(), locals);
