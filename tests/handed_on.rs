@@ -113,7 +113,7 @@ fn postings_begin_with_the_sum_of_all_gaps_before() {
 }
 
 #[test]
-fn segments_are_counted_ahead() {
+fn segments_are_counted() {
     for length in LENGTHS {
         let x: Vec<i32> = numbers(length, 2).iter().map(|it| *it as i32).collect();
         let v: Vec<i32> = numbers(length, 100)

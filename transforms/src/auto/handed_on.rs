@@ -48,6 +48,8 @@ impl Scheduler<'_> {
         {
             return false;
         }
+        let target_loop = tree::find_affine_loop(&self.found.kernel, target);
+        let is_steady = target_loop.is_some_and(|it| are_combined_in_each(it, locals));
         let mut by = |threads, share: fn(&mut Attempt, IterId, LoopPath) -> Option<()>| {
             self.attempt(|attempt| {
                 let names = names(attempt.kernel(), locals);
@@ -61,11 +63,23 @@ impl Scheduler<'_> {
                 share(attempt, target, tiles)
             })
         };
-        by(1, scattered)
-            || by(2, |attempt, _, tiles| {
-                attempt.first_of([Parallelize::new(tiles)])
-            })
+        let at_once = |attempt: &mut Attempt, _: IterId, tiles: LoopPath| {
+            attempt.first_of([Parallelize::new(tiles)])
+        };
+        is_steady && by(1, scattered) || by(2, at_once)
     }
+}
+
+/// Whether each iteration of `target` combines something into all of `locals`. A condition on that
+/// is asked by the pass that sums up, by a look at where updates go, and by the loop: where jumps
+/// cannot be foretold, segments of eight elements each take longer on two threads than on one.
+fn are_combined_in_each(target: &AffineFor, locals: &[LocalId]) -> bool {
+    let is_combined = |local: &LocalId| {
+        let place = Place::Local(*local);
+        let mut nodes = target.body.iter();
+        nodes.any(|it| it.is_statement() && it.places().contains(&place))
+    };
+    locals.iter().all(is_combined)
 }
 
 fn names(kernel: &Kernel, locals: &[LocalId]) -> Vec<String> {
@@ -217,6 +231,20 @@ mod tests {
              kernel @k(n: i64, x: i64[n], y: i64[n]) {
                var v: i64 = 0
                affine.for i in 0..n { v reduce(gcd) x[i] y[i] = v }
+             }",
+            &[],
+        );
+    }
+
+    #[test]
+    fn segments_that_conditions_end_stay_in_order() {
+        schedules(
+            "kernel @k(n: i64, m: i64, x: i32[n], v: f64[n], out: f64[m]) {
+               var at: i32 = 0
+               affine.for i in 1..n {
+                 scf.if x[i] != x[i - 1] { at reduce(add) 1 }
+                 out[at] reduce(add) v[i]
+               }
              }",
             &[],
         );
