@@ -327,6 +327,12 @@ impl Expr {
         }
     }
 
+    /// Whether that may be anywhere in this, but for subscripts.
+    pub fn divides(&self, kernel: &Kernel) -> bool {
+        let mut operands = self.operands().into_iter();
+        self.may_divide_by_zero(kernel) || operands.any(|it| it.divides(kernel))
+    }
+
     /// The parts of a condition that all have to hold, in order of evaluation; another expression
     /// is its only part.
     pub fn conjuncts(&self) -> Vec<&Self> {

@@ -189,7 +189,7 @@ impl Look<'_> {
         visit::walk(nodes, &mut |node, _| {
             visit::for_each_local_read(node, &mut |it| follows |= lefts.contains_key(&it));
             let mut expressions = node.expressions().into_iter();
-            may_fail |= expressions.any(|it| divides(self.kernel, it));
+            may_fail |= expressions.any(|it| it.divides(self.kernel));
         });
         if follows && (may_fail || visit::has_computed_loops(nodes)) {
             return None;
@@ -312,11 +312,6 @@ fn reads_none(expr: &Expr, lefts: &Lefts) -> bool {
 fn is_by_host(expr: &Expr) -> bool {
     let mut operands = expr.operands().into_iter();
     matches!(expr, Expr::Operand(Operand::Host(_))) || operands.any(is_by_host)
-}
-
-fn divides(kernel: &Kernel, expr: &Expr) -> bool {
-    let mut operands = expr.operands().into_iter();
-    expr.may_divide_by_zero(kernel) || operands.any(|it| divides(kernel, it))
 }
 
 /// Whether `expr` divides by something of which the first values decide whether it is zero.

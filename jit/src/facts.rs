@@ -458,9 +458,9 @@ impl Fails {
             let ends_early = matches!(node, Node::ScfWhile { .. } | Node::ScfFor(_));
             found.in_rows |= over_rows;
             *fails |= ends_early && !over_rows
-                || node.expressions().into_iter().any(|it| divides(kernel, it));
+                || node.expressions().into_iter().any(|it| it.divides(kernel));
         });
-        *fails |= kernel.result.as_ref().is_some_and(|it| divides(kernel, it));
+        *fails |= kernel.result.as_ref().is_some_and(|it| it.divides(kernel));
         for_each_affine(kernel, &mut |expr, loops| {
             *fails |= !Checks::Computed.is_exact(expr, loops);
         });
@@ -497,15 +497,9 @@ impl Fails {
     }
 }
 
-/// Whether integers are divided by what may be 0.
-pub(crate) fn divides(kernel: &Kernel, expr: &Expr) -> bool {
-    let mut operands = expr.operands().into_iter();
-    expr.may_divide_by_zero(kernel) || operands.any(|it| divides(kernel, it))
-}
-
 fn divides_in_subscripts(kernel: &Kernel, access: &Access) -> bool {
     access.subscripts.iter().any(|subscript| match subscript {
         Subscript::Affine(_) => false,
-        Subscript::Computed(expr) => divides(kernel, expr),
+        Subscript::Computed(expr) => expr.divides(kernel),
     })
 }

@@ -1,6 +1,6 @@
 //! Who puts the outputs back after a fault.
 
-use crate::facts::{divides, is_of_host, writes_buffers_alone};
+use crate::facts::{is_of_host, writes_buffers_alone};
 use crate::storage::{LocalStorage, Wanted};
 use std::collections::BTreeSet;
 use strew_affine::visit::{arrays_written_in, for_each_combiner, walk};
@@ -107,7 +107,7 @@ fn is_by_host(kernel: &Kernel) -> bool {
 
 /// Whether to compute `expr` may end in a fault.
 pub(crate) fn reads_or_divides(kernel: &Kernel, expr: &Expr) -> bool {
-    matches!(expr, Expr::Load(_)) || divides(kernel, expr) || {
+    matches!(expr, Expr::Load(_)) || expr.divides(kernel) || {
         let mut operands = expr.operands().into_iter();
         operands.any(|it| reads_or_divides(kernel, it))
     }

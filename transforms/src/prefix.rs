@@ -7,7 +7,7 @@ use crate::build::{assign, decide, declare, element, loop_over};
 use crate::copy::{Copying, loop_anew};
 use crate::reason::checked_number;
 use crate::scalars::named_in;
-use crate::script::Written;
+use crate::script::WrittenAll;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::{Replacing, new_iter};
@@ -91,9 +91,8 @@ impl Prefix {
     }
 
     pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let (tile, threads) = (call.named("tile")?, call.named("threads")?);
-        let (variables, target) = call.words_and_path()?;
-        let tile = tile.ok_or_else(|| call.lacks("`tile = 4096`"))?.number()?;
+        let threads = call.named("threads")?;
+        let (variables, target, tile) = call.scalars_in_tiles()?;
         let threads = threads.map_or(Ok(1), |it| it.number())?;
         call.finish(&["tile", "threads"])?;
         Ok(Self::new(variables, target, tile).threads(threads))
@@ -102,11 +101,9 @@ impl Prefix {
 
 impl fmt::Display for Prefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}(", Self::NAME)?;
-        for variable in &self.variables {
-            write!(f, "{}, ", Written(variable))?;
-        }
-        write!(f, "{}, tile = {}", self.target, self.tile)?;
+        let (name, variables) = (Self::NAME, WrittenAll(&self.variables));
+        let Self { target, tile, .. } = self;
+        write!(f, "{name}({variables}, {target}, tile = {tile}")?;
         match self.threads {
             1 => f.write_str(")"),
             threads => write!(f, ", threads = {threads})"),
@@ -129,11 +126,7 @@ fn plan(kernel: &Kernel, request: &Prefix) -> Result<Replacing, Reason> {
     let Target { it: target, around } = address::find_affine_for(kernel, path)?;
     address::check_no_lanes(target.lanes, path)?;
     let (lower, upper) = single_bounds(target, path)?;
-    let tile = checked_number(
-        "the size of a tile",
-        request.tile,
-        1..=i64::MAX.unsigned_abs(),
-    )?;
+    let tile = tiling::checked_tile(request.tile)?;
     let count = tiling::trip_count(lower, upper, tile)?;
     if !count.is_over_parameters() {
         return Err(Reason::MovingExtent { path: path.clone() });
@@ -187,13 +180,9 @@ fn reads_any(anew: &Anew, locals: &[LocalId]) -> bool {
 
 /// It would be found before what earlier iterations do wrong.
 fn may_divide_by_zero(kernel: &Kernel, anew: &Anew) -> bool {
-    fn may(kernel: &Kernel, expr: &Expr) -> bool {
-        let mut operands = expr.operands().into_iter();
-        expr.may_divide_by_zero(kernel) || operands.any(|it| may(kernel, it))
-    }
     let mut found = false;
     walk(&anew.nodes, &mut |node, _| {
-        found |= node.expressions().iter().any(|it| may(kernel, it));
+        found |= node.expressions().iter().any(|it| it.divides(kernel));
     });
     found
 }

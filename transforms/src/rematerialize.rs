@@ -4,12 +4,11 @@ use crate::address::{self, Target, single_bounds};
 use crate::anew::Anew;
 use crate::assume::assume;
 use crate::copy::Copying;
-use crate::reason::checked_number;
 use crate::scalars::named_in;
-use crate::script::Written;
+use crate::script::WrittenAll;
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
-use crate::tiling::{TileNames, points, tiles};
+use crate::tiling::{TileNames, checked_tile, points, tiles};
 use crate::tree::{Replacing, new_iter};
 use crate::{LoopPath, Reason};
 use std::fmt;
@@ -68,9 +67,7 @@ impl Rematerialize {
     }
 
     pub(crate) fn read(mut call: Call) -> Result<Self, FaultAt> {
-        let tile = call.named("tile")?;
-        let (variables, target) = call.words_and_path()?;
-        let tile = tile.ok_or_else(|| call.lacks("`tile = 4096`"))?.number()?;
+        let (variables, target, tile) = call.scalars_in_tiles()?;
         call.finish(&["tile"])?;
         Ok(Self::new(variables, target, tile))
     }
@@ -78,11 +75,9 @@ impl Rematerialize {
 
 impl fmt::Display for Rematerialize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}(", Self::NAME)?;
-        for variable in &self.variables {
-            write!(f, "{}, ", Written(variable))?;
-        }
-        write!(f, "{}, tile = {})", self.target, self.tile)
+        let (name, variables) = (Self::NAME, WrittenAll(&self.variables));
+        let Self { target, tile, .. } = self;
+        write!(f, "{name}({variables}, {target}, tile = {tile})")
     }
 }
 
@@ -101,11 +96,7 @@ fn plan(kernel: &Kernel, request: &Rematerialize) -> Result<Replacing, Reason> {
     let Target { it: target, around } = address::find_affine_for(kernel, path)?;
     address::check_no_lanes(target.lanes, path)?;
     let (lower, upper) = single_bounds(target, path)?;
-    let tile = checked_number(
-        "the size of a tile",
-        request.tile,
-        1..=i64::MAX.unsigned_abs(),
-    )?;
+    let tile = checked_tile(request.tile)?;
     let (locals, refused) = named_in(kernel, (path, target), &request.variables)?;
     let left = Left::by(kernel, target, &locals).filter(|_| target.step == 1);
     let left = left.ok_or_else(&refused)?;

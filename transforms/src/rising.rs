@@ -10,8 +10,9 @@ use strew_affine::{
     LocalId, Node, Place, Span, Subscript, Type, Value, Variable,
 };
 
-/// Whether `body` writes elements of rows of which data say where they begin and end.
-pub(crate) fn writes_rows(body: &[Node]) -> bool {
+/// Whether a statement of this kind in `body` writes elements of rows of which data say where they
+/// begin and end, or of windows, `for k in at[i] - r..at[i] + r { out[k] += … }`.
+pub(crate) fn writes_rows(body: &[Node], is_meant: fn(&Node) -> bool) -> bool {
     let mut found = false;
     walk(body, &mut |node, loops| {
         let rows = loops.iter().filter(|it| matches!(it, Loop::Scf(_)));
@@ -21,7 +22,7 @@ pub(crate) fn writes_rows(body: &[Node]) -> bool {
             Subscript::Computed(_) => false,
         };
         let mut written = node.written_elements();
-        found |= written.any(|it| it.subscripts.iter().any(is_of_row));
+        found |= is_meant(node) && written.any(|it| it.subscripts.iter().any(is_of_row));
     });
     found
 }
@@ -29,7 +30,7 @@ pub(crate) fn writes_rows(body: &[Node]) -> bool {
 /// The row pointers that must not fall for the iterations of `target` to be apart, if that is all
 /// they must.
 pub(crate) fn pointers_of(kernel: &Kernel, target: &AffineFor) -> Option<Vec<ArrayId>> {
-    if !writes_rows(&target.body) {
+    if !writes_rows(&target.body, |_| true) {
         return None;
     }
     Analyzed::new(kernel).apart_where_rising(target.iter)

@@ -108,11 +108,14 @@ impl Sizes {
 fn checked_size(kernel: &Kernel, size: &Size) -> Result<AffineExpr, Reason> {
     let resolved = size.resolve(kernel)?;
     if let Some(number) = resolved.as_constant() {
-        let given = u64::try_from(number).unwrap_or(0);
-        let most = i64::MAX.unsigned_abs();
-        checked_number::<i64>("the size of a tile", given, 1..=most)?;
+        checked_tile(u64::try_from(number).unwrap_or(0))?;
     }
     Ok(resolved)
+}
+
+/// How many iterations a tile has, at least one.
+pub(crate) fn checked_tile(given: u64) -> Result<i64, Reason> {
+    checked_number("the size of a tile", given, 1..=i64::MAX.unsigned_abs())
 }
 
 /// The loop over tiles of `size` iterations of `target`, without a body; the tiles are those

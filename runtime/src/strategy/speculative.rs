@@ -8,9 +8,10 @@
 //! was read is what the loop in order would have read, and so are all elements that it goes to.
 //! Where nothing has a mark, a body in the shape [`BodyShape::Apart`] does not look for them.
 
+use super::look::looking;
 use super::{Decision, Job, Ran, Strategy, auto, counted};
 use crate::abi::{BodyShape, PrivateCall};
-use crate::chunks::{Chunks, part};
+use crate::chunks::part;
 use crate::failure::{Failure, Held};
 use crate::loan::Loan;
 use crate::record::Why;
@@ -92,10 +93,9 @@ impl<'r> Marks<'r> {
     /// That of [`run_forall`](crate::run_forall), for the job's forall.
     unsafe fn of(job: &mut Job<'r>) -> Result<Self, Failure> {
         let marks = Self::none(job)?;
-        let body = job.session.body(job.forall, BodyShape::Marks)?;
         // SAFETY: the caller vouches for the forall; the body writes bits of the tables alone, each
         // by one step.
-        let outcome = unsafe { marks.within(job, |job| look(job, body)) };
+        let outcome = unsafe { marks.within(job, |job| look(job)) };
         match outcome {
             Ok(()) => Ok(marks),
             // The loop itself need not come to that.
@@ -157,25 +157,20 @@ const COUNTED: u64 = 16;
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
 unsafe fn about(job: &mut Job<'_>) -> Option<u64> {
     let marks = Marks::none(job).ok()?;
-    let body = job.session.body(job.forall, BodyShape::Marks).ok()?;
-    // SAFETY: as in `Marks::of`.
-    let counted =
-        unsafe { marks.within(job, |job| counted::some(job, marking(job, body), COUNTED)) };
+    let counted = marks.within(job, |job| {
+        let chunks = looking(job, BodyShape::Marks)?;
+        // SAFETY: as in `Marks::of`.
+        unsafe { counted::some(job, chunks, COUNTED) }
+    });
     Some(counted.ok()?.saturating_mul(COUNTED.min(job.shape.count)))
 }
 
-/// The tasks of a body that marks what iterations read.
-fn marking<'j>(job: &Job<'j>, body: crate::abi::ChunkFn) -> Chunks<'j> {
-    let chunks = Chunks::new(job.session, job.call, job.forall, true);
-    chunks.with_body(body).unseen()
-}
-
-/// Runs all iterations by `body`, which marks what they read.
+/// Runs all iterations by the body that marks what they read.
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
-unsafe fn look(job: &Job<'_>, body: crate::abi::ChunkFn) -> Result<(), Failure> {
-    let chunks = marking(job, body);
+unsafe fn look(job: &Job<'_>) -> Result<(), Failure> {
+    let chunks = looking(job, BodyShape::Marks)?;
     let (count, parts) = (job.shape.count, job.shape.parts());
     job.session.runtime().team().for_each(parts, &|number| {
         // SAFETY: the caller vouches for the body, which touches no buffers.

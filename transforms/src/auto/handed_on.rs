@@ -3,11 +3,11 @@
 //! So do those that begin with sums over all tiles before, as places in a delta code are.
 
 use super::attempt::Attempt;
-use super::{Scheduler, UNEVEN_CHUNKS, path_to};
+use super::{Scheduler, chunks_of, path_to};
 use crate::scalars::set_in;
 use crate::tree;
 use crate::{CountAhead, LoopPath, Parallelize, Prefix, Rematerialize, Step, TileIndirection};
-use strew_affine::visit::{has_computed_loops, reads_local, scalars_set_in, walk, writes_elements};
+use strew_affine::visit::{reads_local, scalars_set_in, walk, writes_elements};
 use strew_affine::{AffineFor, IterId, Kernel, LocalId, Node, Place};
 
 /// What a tile computes anew is nothing beside so many iterations.
@@ -91,10 +91,7 @@ fn names(kernel: &Kernel, locals: &[LocalId]) -> Vec<String> {
 /// how much longer than others.
 fn scattered(attempt: &mut Attempt, target: IterId, tiles: LoopPath) -> Option<()> {
     let points = tree::find_affine_loop(attempt.kernel(), target)?;
-    let chunks = match has_computed_loops(&points.body) {
-        true => UNEVEN_CHUNKS,
-        false => TileIndirection::CHUNKS,
-    };
+    let chunks = chunks_of(&points.body);
     attempt.first_of([TileIndirection::new(tiles).chunks(chunks)])
 }
 

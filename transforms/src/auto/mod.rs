@@ -38,6 +38,7 @@ mod unrolled;
 mod wavefront;
 mod wrapping;
 
+use crate::rising::writes_rows;
 use crate::tile_reduction::reduces_scalars;
 use crate::tiling::trip_count;
 use crate::{
@@ -51,9 +52,7 @@ use profit::may_be_long;
 pub use saving::Saving;
 use strew_affine::verify::Verified;
 use strew_affine::visit::{self, Loop, has_computed_loops};
-use strew_affine::{
-    Access, AffineExpr, AffineFor, Expr, IterId, Kernel, Node, Subscript, Variable,
-};
+use strew_affine::{Access, AffineExpr, AffineFor, Expr, IterId, Kernel, Node, Subscript};
 pub use traffic::Traffic;
 
 /// What was decided about one loop, for explanations.
@@ -230,12 +229,9 @@ impl Scheduler<'_> {
         if !is_outermost && !may_be_long(target, around) {
             return false;
         }
-        let chunks = match has_computed_loops(&target.body) {
-            true => UNEVEN_CHUNKS,
-            false => TileIndirection::CHUNKS,
-        };
+        let chunks = chunks_of(&target.body);
         let scatters = goes_through_indirection(&target.body, is_update_or_store)
-            || updates_where_data_say(&target.body) && !self.runs_at_once(target);
+            || writes_rows(&target.body, is_update) && !self.runs_at_once(target);
         let sums = (is_outermost || scatters) && reduces_scalars(target);
         let scattered = match scatters {
             true => self.tile_scattered(target, |path| {
@@ -316,6 +312,14 @@ impl Scheduler<'_> {
     }
 }
 
+/// Into how many chunks a loop with this body goes.
+fn chunks_of(body: &[Node]) -> u64 {
+    match has_computed_loops(body) {
+        true => UNEVEN_CHUNKS,
+        false => TileIndirection::CHUNKS,
+    }
+}
+
 /// What is around a node.
 #[derive(Clone, Debug, Default)]
 struct Around<'k> {
@@ -375,32 +379,6 @@ fn goes_through_indirection(body: &[Node], is_meant: fn(&Node) -> bool) -> bool 
             found |= node
                 .written_elements()
                 .any(|access| access.subscripts.iter().any(is_computed));
-        }
-    });
-    found
-}
-
-/// Whether a loop whose bounds are computed updates the elements that it goes through, as windows
-/// do that lie around places, `for k in at[i] - r..at[i] + r { out[k] += … }`.
-fn updates_where_data_say(body: &[Node]) -> bool {
-    let mut found = false;
-    visit::walk(body, &mut |node, inside| {
-        let is_data = |iter: IterId| {
-            let mut inside = inside.iter();
-            inside.any(|it| matches!(it, Loop::Scf(it) if it.iter == iter))
-        };
-        if is_update(node) {
-            let mut subscripts = node.written_elements().flat_map(|it| &it.subscripts);
-            found |= subscripts.any(|it| match it {
-                Subscript::Affine(place) => {
-                    let mut says = false;
-                    place.for_each_variable(&mut |it| {
-                        says |= matches!(it, Variable::Iter(iter) if is_data(iter));
-                    });
-                    says
-                }
-                Subscript::Computed(_) => false,
-            });
         }
     });
     found

@@ -332,7 +332,7 @@ impl Scheduler<'_> {
     /// Runs a loop over rows at once where row pointers never fall.
     fn rows(&mut self, band: &Band<'_, '_>) -> bool {
         let target = band.nest.target;
-        let is_meant = is_shareable(target) && writes_rows(&target.body);
+        let is_meant = is_shareable(target) && writes_rows(&target.body, |_| true);
         let pointers = is_meant.then(|| band.nest.analyzed.apart_where_rising(target.iter));
         let Some(pointers) = pointers.flatten() else {
             return false;

@@ -134,13 +134,17 @@ impl Call {
         Ok(paths)
     }
 
-    /// One name or more, and behind them a loop: all arguments that are left.
-    pub(crate) fn words_and_path(&mut self) -> Read<(Vec<String>, LoopPath)> {
-        let mut words = vec![self.word()?];
+    /// One scalar or more, behind them a loop, and how many iterations its tiles have: all
+    /// arguments without a name that are left, and the one called `tile`.
+    pub(crate) fn scalars_in_tiles(&mut self) -> Read<(Vec<String>, LoopPath, u64)> {
+        let tile = self.named("tile")?;
+        let mut scalars = vec![self.word()?];
         while self.arguments.len() > 1 {
-            words.push(self.word()?);
+            scalars.push(self.word()?);
         }
-        Ok((words, self.path()?))
+        let target = self.path()?;
+        let tile = tile.ok_or_else(|| self.lacks("`tile = 4096`"))?;
+        Ok((scalars, target, tile.number()?))
     }
 
     /// `j by i`, the next argument: two loops.

@@ -17,7 +17,7 @@ pub(crate) mod call;
 mod name;
 mod token;
 
-pub(crate) use name::Written;
+pub(crate) use name::{Written, WrittenAll};
 
 use crate::{Schedule, Step};
 use lalrpop_util::{ParseError, lalrpop_mod};

@@ -14,6 +14,19 @@ impl fmt::Display for Written<'_> {
     }
 }
 
+/// Several of them.
+pub(crate) struct WrittenAll<'n>(pub(crate) &'n [String]);
+
+impl fmt::Display for WrittenAll<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, name) in self.0.iter().enumerate() {
+            let separator = if number == 0 { "" } else { ", " };
+            write!(f, "{separator}{}", Written(name))?;
+        }
+        Ok(())
+    }
+}
+
 fn is_word(name: &str) -> bool {
     let is_letter = |it: char| it.is_ascii_alphabetic() || it == '_';
     name.starts_with(is_letter) && name.chars().all(|it| is_letter(it) || it.is_ascii_digit())
