@@ -557,9 +557,15 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
 /// The address of `bytes` bytes in the frame of the function under construction, a multiple of
 /// `align`, which is a power of two.
 pub(super) fn stack(builder: &mut FunctionBuilder<'_>, bytes: usize, align: usize) -> Value {
+    let slot = slot(builder, bytes, align);
+    builder.ins().stack_addr(types::I64, slot, 0)
+}
+
+/// `bytes` bytes in the frame of the function under construction, from a multiple of `align` on,
+/// which is a power of two.
+pub(super) fn slot(builder: &mut FunctionBuilder<'_>, bytes: usize, align: usize) -> ir::StackSlot {
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
     let shift = align.trailing_zeros() as u8;
     let slot = ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, bytes, shift);
-    let slot = builder.create_sized_stack_slot(slot);
-    builder.ins().stack_addr(types::I64, slot, 0)
+    builder.create_sized_stack_slot(slot)
 }

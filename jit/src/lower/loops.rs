@@ -6,8 +6,10 @@
 use super::bounded::is_bounded;
 use super::divided::Divided;
 use super::early::{EarlyRead, Reach};
+use super::frame::InFrame;
 use super::function::FunctionLowering;
 use super::lanes::Group;
+use super::strips::is_short;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, InstructionData, Opcode, Value, types};
@@ -64,8 +66,7 @@ impl<'k> Counted<'k> {
 #[derive(Clone, Copy)]
 pub(super) enum Limit {
     Value(Value),
-    /// What is stored at this address in the frame.
-    Kept(Value),
+    Kept(InFrame),
 }
 
 /// What comes behind a turn of a loop.
@@ -95,6 +96,18 @@ pub(super) fn writes_elements_alone(body: &[Node]) -> bool {
             .all(|it| matches!(it, Place::Element(_)));
     });
     alone
+}
+
+/// Whether there are loops in `body` that may turn often.
+fn runs_loops(body: &[Node]) -> bool {
+    let mut runs = false;
+    walk(body, &mut |node, _| {
+        runs |= match node {
+            Node::AffineFor(inner) => !is_short(inner),
+            _ => Loop::of(node).is_some(),
+        };
+    });
+    runs
 }
 
 impl<'k> FunctionLowering<'_, 'k, '_> {
@@ -264,12 +277,16 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn begin_turns(&mut self, counted: &Counted<'k>, done: Block) -> Tail {
         let turn = self.builder.create_block();
         let limit = self.limit(counted, counted.upper);
+        let limit = match runs_loops(counted.body) {
+            true => Limit::Kept(self.in_frame(limit)),
+            false => Limit::Value(limit),
+        };
         let first = [BlockArg::Value(counted.lower)];
         self.builder.ins().jump(turn, &first);
         Tail {
             turn,
             carried: Vec::new(),
-            limit: Limit::Value(limit),
+            limit,
             next_fits: counted.meets_end(),
             exit: done,
         }
@@ -288,6 +305,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         match (&counted.group, updates) {
             (None, Some(updates)) => self.turns_of_updates(counted, &updates, iter, tail)?,
             (group, _) => {
+                let kept = runs_loops(counted.body).then(|| self.in_frame(iter));
                 self.begin_turn(counted, iter);
                 match group {
                     Some(group) => self.group_of_turns(group, (counted.iter, counted.body))?,
@@ -298,6 +316,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                         self.nodes(counted.body)?;
                     }
                 }
+                let iter = kept.map_or(iter, |kept| self.kept(kept));
                 self.tail(counted, iter, tail);
             }
         }

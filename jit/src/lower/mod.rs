@@ -33,6 +33,7 @@ mod exit;
 mod expr;
 mod extended;
 mod forall;
+mod frame;
 mod function;
 mod gather_calls;
 mod gathers;

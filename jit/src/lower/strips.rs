@@ -5,12 +5,13 @@
 //! What lies between is about as many turns of the innermost loops as [`TURNS_BETWEEN_LOOKS`], or
 //! one run of an innermost loop inside of another if that is more.
 
+use super::frame::InFrame;
 use super::function::FunctionLowering;
 use super::loops::{Counted, Limit, Tail};
 use super::trips::fixed;
 use crate::CompileError;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use strew_affine::visit::{Loop, walk};
 use strew_affine::{AffineExpr, AffineFor, Factor, Node};
 
@@ -41,7 +42,7 @@ pub(super) struct Strips {
     /// The value behind those.
     next: Value,
     /// Where in the frame the end of all strips is.
-    upper: Value,
+    upper: InFrame,
     /// How many turns count as work then, if they do.
     worked: Option<Value>,
 }
@@ -89,13 +90,13 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn begin_strips(&mut self, counted: &Counted<'k>, pace: Pace) -> (Strips, Tail) {
         let [begin, turn, edge] = [(); 3].map(|()| self.builder.create_block());
         // In a register it would be in the way of what the turns need.
-        let upper = self.stack(size_of::<i64>());
+        let upper = self.place_in_frame();
         self.keep_in_frame(counted.upper, upper);
         let turns = self.turns_of_strip(counted, pace);
         let strip = self.builder.ins().imul_imm_s(turns, counted.step);
         // Beside the values of loops inside it would be computed in each turn again, or take a
         // register from them.
-        let kept = pace.is_around_loops().then(|| self.stack(size_of::<i64>()));
+        let kept = pace.is_around_loops().then(|| self.place_in_frame());
         let worked = self.begin_work(counted);
         let first = [BlockArg::Value(counted.lower)];
         self.builder.ins().jump(begin, &first);
@@ -161,18 +162,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         ins.ins().icmp(IntCC::UnsignedLessThan, behind, most)
     }
 
-    /// Stores `value` at `at`, in the frame.
-    fn keep_in_frame(&mut self, value: Value, at: Value) {
-        let flags = MemFlagsData::trusted();
-        self.builder.ins().store(flags, value, at, 0);
-    }
-
-    /// What is kept at `at`.
-    pub(super) fn kept(&mut self, at: Value) -> Value {
-        let flags = MemFlagsData::trusted();
-        self.builder.ins().load(types::I64, flags, at, 0)
-    }
-
     fn turns_of_strip(&mut self, counted: &Counted<'k>, pace: Pace) -> Value {
         let turns = pace.most_turns();
         let turns = self.builder.ins().iconst(types::I64, turns);
@@ -194,10 +183,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     fn end_of_strip(
         &mut self,
         counted: &Counted<'k>,
-        (first, upper): (Value, Value),
+        (first, upper): (Value, InFrame),
         strip: Value,
     ) -> Value {
-        let upper = self.kept(upper);
+        let upper = self.kept_first(upper);
         let left = self.builder.ins().isub(upper, first);
         let beyond = IntCC::UnsignedGreaterThan;
         let is_far = self.builder.ins().icmp(beyond, left, strip);
@@ -260,7 +249,7 @@ impl Pace {
 }
 
 /// Whether some upper bound is never further than [`SHORT`] from some lower one.
-fn is_short(node: &AffineFor) -> bool {
+pub(super) fn is_short(node: &AffineFor) -> bool {
     let distances = node.upper.0.iter().flat_map(|upper| {
         let lower = node.lower.0.iter();
         lower.filter_map(|lower| greatest(&upper.minus(lower).ok()?))
