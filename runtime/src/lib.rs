@@ -23,6 +23,7 @@ mod memory;
 pub mod object;
 mod pace;
 pub mod panics;
+mod past_caches;
 mod plan;
 mod portions;
 mod prefetch;

@@ -1,5 +1,6 @@
 use crate::failure::{Failure, Held};
 use crate::loan::Loan;
+use crate::past_caches::{copy_past_caches, end_of_copies};
 use crate::session::Session;
 use smallvec::SmallVec;
 use std::ptr;
@@ -46,6 +47,8 @@ impl<'r> Snapshot<'r> {
             .iter()
             .fold(0_u64, |sum, region| sum.saturating_add(region.bytes as u64));
         let copy = session.take(bytes, Held::Copies)?;
+        // A copy is read only where the call fails: the caches are left to what is copied.
+        let past = bytes > session.settings().machine.caches.second;
         let snapshot = Self {
             regions,
             copy: Some(copy),
@@ -53,7 +56,8 @@ impl<'r> Snapshot<'r> {
         // SAFETY: the copy was made large enough for all regions one after the other, and new
         // memory overlaps none of them.
         snapshot.for_each_region(|region, copy| unsafe {
-            copy_bytes(session, region.address, copy, region.bytes);
+            let ends = (region.address.cast_const(), copy);
+            copy_bytes(session, ends, region.bytes, past);
         });
         Ok(snapshot)
     }
@@ -65,7 +69,8 @@ impl<'r> Snapshot<'r> {
     pub(crate) unsafe fn restore(&self, session: &Session<'_>) {
         // SAFETY: as in `take`, the other way round.
         self.for_each_region(|region, copy| unsafe {
-            copy_bytes(session, copy, region.address, region.bytes);
+            let ends = (copy.cast_const(), region.address);
+            copy_bytes(session, ends, region.bytes, false);
         });
     }
 
@@ -88,11 +93,17 @@ struct Ends {
 // touch disjoint parts.
 unsafe impl Sync for Ends {}
 
-/// Copies `bytes` bytes, on several threads when they are many.
+/// Copies `bytes` bytes, on several threads when they are many, and `past` the caches where they
+/// are not read soon.
 ///
 /// # Safety
 /// `source` is valid for reads and `sink` for writes of so many bytes, and the two do not overlap.
-unsafe fn copy_bytes(session: &Session<'_>, source: *const u8, sink: *mut u8, bytes: usize) {
+unsafe fn copy_bytes(
+    session: &Session<'_>,
+    (source, sink): (*const u8, *mut u8),
+    bytes: usize,
+    past: bool,
+) {
     let ends = Ends { source, sink };
     let copy = |piece: usize| {
         let ends = &ends;
@@ -100,8 +111,13 @@ unsafe fn copy_bytes(session: &Session<'_>, source: *const u8, sink: *mut u8, by
         let length = PIECE.min(bytes - start);
         // SAFETY: `start + length` is at most `bytes`; the caller vouches for the rest.
         unsafe {
-            ptr::copy_nonoverlapping(ends.source.add(start), ends.sink.add(start), length);
+            let (source, sink) = (ends.source.add(start), ends.sink.add(start));
+            match past {
+                true => copy_past_caches(source, sink, length),
+                false => ptr::copy_nonoverlapping(source, sink, length),
+            }
         }
+        end_of_copies();
     };
     session
         .runtime()

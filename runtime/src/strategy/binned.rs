@@ -1,5 +1,4 @@
 use super::bins::{BLOCK, Bins, Layout, Slabs};
-use super::past_caches::end_of_copies;
 use super::ranges::Ranges;
 use super::{Job, Ran, Shape, Strategy};
 use crate::abi::{ApplyFn, BodyShape, PrivateCall};
@@ -7,6 +6,7 @@ use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Refusal};
 use crate::gathering::{self, LineSink};
 use crate::memory::lock;
+use crate::past_caches::end_of_copies;
 use crate::prefetch::prefetch;
 use crate::settings::Body;
 use crate::timeline::Phase;

@@ -5,7 +5,6 @@
 //! each range, and whole lines are written past the caches, which is what makes it pay: the lines
 //! that are being gathered stay in the caches, what is written is read much later.
 
-use super::copy_past_caches;
 use super::lines::{KEY_BYTES, LINE, Lines};
 use super::ranges::Ranges;
 use crate::abi;
@@ -13,6 +12,7 @@ use crate::failure::{Failure, Held};
 use crate::gathering::LineSink;
 use crate::loan::{Loan, Reserved};
 use crate::memory::lock;
+use crate::past_caches::copy_past_caches;
 use crate::session::Session;
 use smallvec::SmallVec;
 use std::ptr;

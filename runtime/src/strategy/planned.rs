@@ -1,5 +1,4 @@
 use super::lines::{LINE, Lines};
-use super::past_caches::{copy_past_caches, end_of_copies};
 use super::routes::{ColumnRoutes, PartRoutes, Routes, find};
 use super::{Job, Ran, Shape, Strategy};
 use crate::abi::{self, ApplyFn, BodyShape, PrivateCall};
@@ -7,6 +6,7 @@ use crate::chunks::{Chunks, part};
 use crate::failure::{Failure, Held, Refusal};
 use crate::gathering::{self, LineSink};
 use crate::loan::Loan;
+use crate::past_caches::{copy_past_caches, end_of_copies};
 use crate::session::Session;
 use crate::settings::Body;
 use crate::timeline::Phase;

@@ -6,7 +6,7 @@
 /// `source` is valid for reads and `sink` for writes of so many bytes; they do not overlap. Before
 /// another thread reads them the caller calls [`end_of_copies`] on this one.
 #[inline]
-pub(super) unsafe fn copy_past_caches(source: *const u8, sink: *mut u8, bytes: usize) {
+pub(crate) unsafe fn copy_past_caches(source: *const u8, sink: *mut u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     if bytes.is_multiple_of(16)
         && sink.addr().is_multiple_of(16)
@@ -26,7 +26,7 @@ pub(super) unsafe fn copy_past_caches(source: *const u8, sink: *mut u8, bytes: u
 }
 
 /// Makes what this thread has copied past its caches seen by those that it hands work to.
-pub(super) fn end_of_copies() {
+pub(crate) fn end_of_copies() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has it.
     unsafe {
