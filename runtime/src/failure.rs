@@ -219,8 +219,8 @@ impl fmt::Display for Refusal {
             ),
             Self::Speculates { strategy } => write!(
                 f,
-                "the strategy `{strategy}` runs no loops that read elements of the outputs that they update; choose the strategy `dense`, \
-                 which looks whether they are different elements, or `serial`"
+                "the strategy `{strategy}` runs no loops that read elements of the outputs that they update; choose the strategy `dense` \
+                 or `binned`, which look whether they are different elements, or `serial`"
             ),
             Self::UnknownStrategy { number } => {
                 write!(

@@ -9,7 +9,7 @@ use crate::random::Random;
 use crate::strategies::strategies;
 use strew::ir::interpret::ForallOrder;
 use strew::ir::{Kernel, Type, Value};
-use strew::{Compiler, Error, Failure, Mode, Oob, Source, Why};
+use strew::{Compiler, Error, Failure, Mode, Oob, Record, Source, Why};
 
 /// Elements that are read lie below this one, those that are updated do not, unless they meet.
 const READ: i32 = 32;
@@ -192,6 +192,11 @@ fn check(
             is_same
         };
         agree(&format!("{what}, {threads} threads"), &auto, serial, alike);
+        let sorted = kernel.clone().threads(threads);
+        let sorted = sorted.strategy("binned".parse().expect("a strategy"));
+        let (found, record) = compiled_recording(&sorted, data);
+        agree(&format!("{what}, binned"), &found, serial, is_same);
+        ran_as_asked(what, record, "binned", meets);
         if regroups {
             continue;
         }
@@ -205,19 +210,24 @@ fn check(
                 is_same,
             );
         }
-        let record = record.expect("a record");
-        // Conditions may leave out the one update that would meet.
-        if record.why == Why::Meets {
-            assert!(meets, "{what}");
+        if ran_as_asked(what, record, "dense", meets) == Why::Meets {
             agree(what, &found, serial, is_same);
-        } else {
-            assert_eq!(
-                (record.strategy, record.why),
-                ("dense", Why::Asked),
-                "{what}"
-            );
         }
     }
+}
+
+/// Why it ran as it did: because `strategy` was asked for, or in order, where it `meets`.
+/// Conditions may leave out the one update that would meet.
+#[track_caller]
+fn ran_as_asked(what: &str, record: Option<Record>, strategy: &str, meets: bool) -> Why {
+    let record = record.expect("a record");
+    if record.why == Why::Meets {
+        assert!(meets, "{what}");
+    } else {
+        let asked = (record.strategy, record.why);
+        assert_eq!(asked, (strategy, Why::Asked), "{what}");
+    }
+    record.why
 }
 
 /// Unasked, where it pays.
@@ -258,7 +268,7 @@ fn nothing_is_read_of_nothing() {
     for (case, ty) in cases() {
         let data = data(ty, 0, |_, _| {});
         let serial = serially(&case.written, &data);
-        for strategy in ["auto", "dense", "serial"] {
+        for strategy in ["auto", "dense", "binned", "serial"] {
             let kernel = case.kernel.clone();
             let kernel = kernel.strategy(strategy.parse().expect("a strategy"));
             agree(&case.what, &compiled(&kernel, &data), &serial, is_same);
@@ -283,7 +293,7 @@ fn faults_are_those_of_the_loop_in_order() {
             let serial = serially(&case.written, &data);
             let (skipped, count) = interpreted_skipping(&case.written, &data);
             for threads in [1, 3] {
-                for strategy in ["auto", "dense"] {
+                for strategy in ["auto", "dense", "binned"] {
                     let strategy = strategy.parse().expect("a strategy");
                     let kernel = case.kernel.clone().strategy(strategy).threads(threads);
                     let found = compiled(&kernel, &data);
@@ -302,7 +312,8 @@ fn faults_are_those_of_the_loop_in_order() {
 fn other_strategies_say_that_they_do_not_look() {
     let (case, ty) = cases().next().expect("a case");
     let data = data(ty, 10, |_, _| {});
-    for strategy in strategies().filter(|it| !["auto", "dense", "serial"].contains(&it.as_str())) {
+    let look = ["auto", "dense", "binned", "serial"];
+    for strategy in strategies().filter(|it| !look.contains(&it.as_str())) {
         let kernel = case.kernel.clone();
         let kernel = kernel.strategy(strategy.parse().expect("a strategy"));
         let refused = compiled(&kernel, &data).expect_err("a refusal");

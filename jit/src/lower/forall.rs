@@ -115,9 +115,11 @@ pub(crate) fn other_bodies(request: &Request<'_>) -> Vec<(u32, BodyShape)> {
         {
             let is_asked_for = |shape: &BodyShape| match shape {
                 BodyShape::Direct => false,
-                BodyShape::Marks | BodyShape::Unmarked | BodyShape::Apart => {
-                    forall.is_speculative()
-                }
+                BodyShape::Marks
+                | BodyShape::Unmarked
+                | BodyShape::Apart
+                | BodyShape::SortedUnmarked => forall.is_speculative(),
+                BodyShape::Emit | BodyShape::Sorted => !forall.privates.is_empty(),
                 _ if forall.is_speculative() => false,
                 BodyShape::Shared => may_hold(request.kernel, forall),
                 BodyShape::Columns => column_loops(forall).is_some(),
@@ -458,6 +460,10 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 function.bind_stream(private, address);
             }),
             BodyShape::Sorted => self.bind_all_lines(forall, privates, Ranges::ByKey),
+            BodyShape::SortedUnmarked => {
+                self.bind_all_lines(forall, privates, Ranges::ByKey);
+                self.bind_marks(forall);
+            }
             BodyShape::Values => self.bind_all_lines(forall, privates, Ranges::Listed),
         }
     }

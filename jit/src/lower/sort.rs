@@ -136,6 +136,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 let Some(number) = self.key(places) else {
                     return;
                 };
+                self.leave_if_marked_number(places, number);
                 (self.builder.ins().ushr(number, shift), Some((keys, number)))
             }
             RangeOf::Listed(next) => (self.next_range(next), None),

@@ -91,6 +91,10 @@ pub enum BodyShape {
     Unmarked,
     /// The same where nothing has a mark, and nothing is looked for.
     Apart,
+    /// [`Sorted`](Self::Sorted) for a body that reads targets, which hold what they did before the
+    /// loop meanwhile: it ends with [`Status::Met`](super::Status::Met) before the first update of
+    /// an element that is marked in [`Call::marks`](super::Call::marks).
+    SortedUnmarked,
     /// [`Direct`](Self::Direct) for several threads that run it on the same buffers at once, each
     /// with elements of its own: it leaves alone what it does not update.
     Shared,
@@ -98,7 +102,7 @@ pub enum BodyShape {
 
 impl BodyShape {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Direct,
         Self::RunLength,
         Self::Partials,
@@ -121,6 +125,7 @@ impl BodyShape {
         Self::Marks,
         Self::Unmarked,
         Self::Apart,
+        Self::SortedUnmarked,
         Self::Shared,
     ];
 }

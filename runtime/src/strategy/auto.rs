@@ -203,7 +203,7 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
         shape.trips / merged_from >= shape.elements && shape.bytes <= MOST_BYTES_CACHED;
     let is_worth_it =
         BYTES_NEAR.contains(&shape.bytes) && shape.elements <= shape.trips && !is_merged_soon;
-    let can = shape.has_bodies && may_group(shape, around);
+    let can = shape.has_any_body() && may_group(shape, around);
     let waits = sample.keeps_a_register();
     (can && is_worth_it && waits && sample.is_local(shape.elements)).then_some(sample.span)
 }
@@ -213,7 +213,7 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
 /// grouping is free, this depends on sizes and keys alone.
 fn few(shape: &Shape, around: Circumstances) -> Option<Decision> {
     let sample = around.sample.filter(Sample::are_few)?;
-    let can = shape.has_bodies && may_group(shape, around);
+    let can = shape.has_any_body() && may_group(shape, around);
     let why = Why::Few {
         elements: sample.elements,
     };
@@ -322,7 +322,8 @@ fn owns_rows(shape: &Shape) -> bool {
 
 /// Whether all updates of an element bring the same, so that several threads can share outputs.
 fn can_share_alike(shape: &Shape, around: Circumstances) -> bool {
-    let can = shape.is_alike && shape.can_emit && shape.targets == 1 && shape.count > 1;
+    let can = shape.is_alike && shape.targets == 1 && shape.count > 1;
+    let can = can && shape.can_emit && !shape.is_speculative;
     can && shape.bytes <= MOST_BYTES_ALIKE && alone(shape, around).is_none()
 }
 
@@ -418,8 +419,10 @@ fn clearly_below(time: u64) -> u64 {
 /// `most`.
 fn in_order(shape: &Shape, around: Circumstances, most: u64) -> Option<Decision> {
     let costs = around.costs;
-    // Where there is no memory to sort updates, they are made in order after all.
-    let can_sort = shape.can_emit && shape.is_pure;
+    // Where there is no memory to sort updates, they are made in order after all. One thread that
+    // first looks at what a loop reads, and then sorts, waits for both.
+    let looks_alone = shape.is_speculative && alone(shape, around).is_some();
+    let can_sort = shape.can_emit && shape.is_pure && !looks_alone;
     let serial = costs.serial;
     let cheapest = |strategy, expected| {
         let why = Why::Cheapest { expected, serial };
@@ -430,7 +433,7 @@ fn in_order(shape: &Shape, around: Circumstances, most: u64) -> Option<Decision>
         (expected, Decision::new(&Planned, why))
     };
     let all = [
-        (can_sort && shape.runs_again).then(|| same_keys(costs.planned)),
+        (can_sort && shape.runs_again && !shape.is_speculative).then(|| same_keys(costs.planned)),
         // In lanes, a thread waits for memory more than for anything else, and two of them that
         // read halves of rows for more of it.
         (columns::is_worth_it(shape) && shape.lanes == 1)

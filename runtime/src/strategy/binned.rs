@@ -24,9 +24,11 @@ const FORESEEN: usize = 512;
 #[derive(Debug)]
 pub(super) struct Binned;
 
+pub(super) const NAME: &str = "binned";
+
 impl Strategy for Binned {
     fn name(&self) -> &'static str {
-        "binned"
+        NAME
     }
 
     fn refusal(&self, shape: &Shape) -> Option<Refusal> {
@@ -35,8 +37,11 @@ impl Strategy for Binned {
         })
     }
 
-    fn body_shape(&self, _body: Body, _shape: &Shape) -> BodyShape {
-        BodyShape::Sorted
+    fn body_shape(&self, _body: Body, shape: &Shape) -> BodyShape {
+        match shape.is_speculative && !shape.is_apart {
+            true => BodyShape::SortedUnmarked,
+            false => BodyShape::Sorted,
+        }
     }
 
     unsafe fn run(&self, job: &mut Job<'_>) -> Result<Ran, Failure> {

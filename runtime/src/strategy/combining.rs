@@ -32,6 +32,7 @@ pub(super) fn combining(shape: BodyShape) -> Body {
         | BodyShape::Marks
         | BodyShape::Unmarked
         | BodyShape::Apart
+        | BodyShape::SortedUnmarked
         | BodyShape::Shared => Body::Direct,
     }
 }

@@ -409,7 +409,7 @@ fn decide(
         None => auto::decide(shape, around, budget),
     };
     let strategy = decision.strategy.name();
-    if shape.is_speculative && ![serial::NAME, dense::NAME].contains(&strategy) {
+    if shape.is_speculative && ![serial::NAME, dense::NAME, binned::NAME].contains(&strategy) {
         return Err(Refusal::Speculates { strategy }.into());
     }
     match decision.strategy.refusal(shape) {

@@ -118,6 +118,12 @@ impl Shape {
         }
     }
 
+    /// Whether there are bodies in shapes that combine updates otherwise: what a loop that reads
+    /// targets reads must be what they were before it.
+    pub(super) fn has_any_body(&self) -> bool {
+        self.has_bodies && !self.is_speculative
+    }
+
     /// Updates and what else is run.
     pub(crate) fn statements(&self) -> u64 {
         self.trips.saturating_add(self.others)
@@ -142,9 +148,8 @@ impl Shape {
             has_privates: !privates.is_empty(),
             is_separate: !privates.is_empty() && forall.separate != 0,
             is_exact: !is_ordered && privates.iter().all(|private| private.exact == 1),
-            // What it reads decides what its updates are.
-            can_emit: can_emit(forall, privates) && !is_speculative,
-            is_pure: forall.pure == 1 && !is_speculative,
+            can_emit: can_emit(forall, privates),
+            is_pure: forall.pure == 1,
             is_sure: forall.sure == 1,
             columns: Some(forall.columns).filter(|it| *it != NO_COLUMNS && !is_speculative),
             row_columns: Some(forall.row_columns).filter(|it| *it != NO_COLUMNS && !is_speculative),

@@ -1,12 +1,14 @@
 //! Foralls whose bodies read what they update: they run at once where no element is both.
 //!
 //! First a body in the shape [`BodyShape::Marks`] marks what the loop reads, but for what
-//! conditions around all updates leave out. Then a strategy with copies runs one in the shape
-//! [`BodyShape::Unmarked`], which sees the targets as they were before the loop, and ends at the
-//! first update of an element with a mark. Nothing was merged then, and the loop runs in order.
-//! Whether it ends so depends on the elements alone: without an update that meets a mark, all that
-//! was read is what the loop in order would have read, and so are all elements that it goes to.
-//! Where nothing has a mark, a body in the shape [`BodyShape::Apart`] does not look for them.
+//! conditions around all updates leave out. Then a strategy that leaves the targets alone until all
+//! iterations have run, as it makes copies or sorts updates, runs one in the shape
+//! [`BodyShape::Unmarked`] or [`BodyShape::SortedUnmarked`], which sees the targets as they were
+//! before the loop, and ends at the first update of an element with a mark. Nothing was merged
+//! then, and the loop runs in order. Whether it ends so depends on the elements alone: without an
+//! update that meets a mark, all that was read is what the loop in order would have read, and so
+//! are all elements that it goes to. Where nothing has a mark, a body in the shape
+//! [`BodyShape::Apart`] or [`BodyShape::Sorted`] does not look for them.
 
 use super::look::looking;
 use super::{Decision, Job, Ran, Strategy, auto, counted};
@@ -18,7 +20,7 @@ use crate::record::Why;
 use smallvec::SmallVec;
 use std::time::Instant;
 
-/// Runs the job, whose body reads targets, by a strategy with private buffers.
+/// Runs the job, whose body reads targets, by a strategy that touches none before all has run.
 ///
 /// # Errors
 /// Those of the strategy, and [`Failure::Met`] where an element that is read is updated.
