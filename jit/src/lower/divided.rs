@@ -1,5 +1,6 @@
 //! Quotients and remainders of what counts: of `i floordiv m` and `i mod m`, those of the next turn
-//! follow from those of this one without a division, as rows and columns of one loop over both do.
+//! follow from those of this one without a division, as rows and columns of one loop over both do,
+//! and so do those of `(i + s) mod m`, with an `s` that is the same in all turns.
 
 use super::affine::Wanted;
 use super::function::FunctionLowering;
@@ -11,17 +12,25 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable as Register;
 use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, for_each_load_of, walk};
-use strew_affine::{Access, AffineExpr, Factor, IterId, Node, Subscript};
+use strew_affine::{Access, AffineExpr, Factor, IterId, Node, Subscript, Variable};
 
 /// Of so many sums of an iterator and a number, and no more: what belongs to each takes two
 /// registers.
 const MOST_SUMS: usize = 8;
 
-/// What a loop divides its iterator by, or sums of that and a number.
+/// What a loop divides sums of its iterator by.
+#[derive(Clone, Debug, PartialEq)]
+struct Dividing {
+    divisor: AffineExpr,
+    /// What is added to the iterator, the same in all turns, but for numbers.
+    base: AffineExpr,
+}
+
+/// A division of sums of a loop's iterator.
 #[derive(Clone, Debug)]
 pub(super) struct Divided {
-    divisor: AffineExpr,
-    /// What is added to the iterator, the least first.
+    dividing: Dividing,
+    /// The numbers that are added besides, the least first.
     added: Vec<i64>,
     /// Both of each distance between two of these, and to the next turn.
     gaps: Vec<(i64, Both)>,
@@ -61,20 +70,22 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         if counted.group.is_some() || !is_proved || !self.partials.is_empty() {
             return with;
         }
-        for (divisor, added) in self.divisions(counted) {
+        for (dividing, added) in self.divisions(counted) {
             let least = added.first().copied().unwrap_or_default();
             let first = self.further_on(counted.lower, least);
+            let first = self.behind_base(first, &dividing.base);
             let gaps = gaps(&added, counted.step);
-            let gaps = gaps.into_iter().map(|gap| (gap, self.gap(gap, &divisor)));
+            let divisor = &dividing.divisor;
+            let gaps = gaps.into_iter().map(|gap| (gap, self.gap(gap, divisor)));
             let gaps = gaps.collect();
-            let [quotient, remainder] = self.divided_by(first, &divisor);
+            let [quotient, remainder] = self.divided_by(first, divisor);
             let registers = [quotient, remainder].map(|value| {
                 let register = self.builder.declare_var(types::I64);
                 self.builder.def_var(register, value);
                 register
             });
             with.divided.push(Divided {
-                divisor,
+                dividing,
                 added,
                 gaps,
                 quotient: registers[0],
@@ -87,7 +98,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     /// Makes the quotients and remainders of this turn known, and finds those of the next one.
     pub(super) fn begin_divided(&mut self, counted: &Counted<'k>) {
         for divided in &counted.divided {
-            let divisor = self.exact_affine(&divided.divisor);
+            let divisor = self.exact_affine(&divided.dividing.divisor);
             let registers = [divided.quotient, divided.remainder];
             let first = registers.map(|it| self.builder.use_var(it));
             let (mut both, mut behind) = (first, 0);
@@ -95,7 +106,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             for added in &divided.added {
                 both = self.advanced(both, divided.gap(added - least - behind), divisor);
                 behind = added - least;
-                self.keep_divided((counted.iter, *added), &divided.divisor, both);
+                self.keep_divided((counted.iter, *added), &divided.dividing, both);
             }
             let next = match counted.step - behind {
                 left @ 0.. => self.advanced(both, divided.gap(left), divisor),
@@ -119,11 +130,21 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
     }
 
-    fn keep_divided(&mut self, (iter, added): (IterId, i64), divisor: &AffineExpr, both: Both) {
-        let Ok(number) = AffineExpr::from(iter).offset(added) else {
+    /// `base` and `number`.
+    fn behind_base(&mut self, number: Value, base: &AffineExpr) -> Value {
+        if base.as_constant() == Some(0) {
+            return number;
+        }
+        let base = self.exact_affine(base);
+        self.builder.ins().iadd(base, number)
+    }
+
+    fn keep_divided(&mut self, (iter, added): (IterId, i64), dividing: &Dividing, both: Both) {
+        let number = dividing.base.plus(&iter.into());
+        let Ok(number) = number.and_then(|it| it.offset(added)) else {
             return;
         };
-        let [number, divisor] = [&number, divisor].map(|it| Box::new(it.clone()));
+        let [number, divisor] = [&number, &dividing.divisor].map(|it| Box::new(it.clone()));
         let factors = [
             Factor::FloorDiv(number.clone(), divisor.clone()),
             Factor::Mod(number, divisor),
@@ -154,9 +175,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         [ins.ins().select(stays, raised, next), remainder]
     }
 
-    /// By what the sums of the iterator and numbers are divided in the loop, and which sums.
-    fn divisions(&self, counted: &Counted<'k>) -> Vec<(AffineExpr, Vec<i64>)> {
-        let mut found: Vec<(AffineExpr, BTreeSet<i64>)> = Vec::new();
+    /// How sums of the iterator are divided in the loop, and which numbers are in these.
+    fn divisions(&self, counted: &Counted<'k>) -> Vec<(Dividing, Vec<i64>)> {
+        let mut found: Vec<(Dividing, BTreeSet<i64>)> = Vec::new();
         let mut look = |factor: &Factor| {
             let (Factor::FloorDiv(number, divisor) | Factor::Mod(number, divisor)) = factor else {
                 return;
@@ -164,12 +185,19 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             let Some((1, added)) = number.split_off(counted.iter) else {
                 return;
             };
-            let Some(added) = added.as_constant().filter(|_| takes_long(divisor)) else {
+            let number = added.constant();
+            let base = number.checked_neg().and_then(|it| added.offset(it).ok());
+            let Some(base) = base.filter(|it| takes_long(divisor) && self.is_from_around(it))
+            else {
                 return;
             };
-            match found.iter_mut().find(|(it, _)| *it == **divisor) {
-                Some((_, all)) => drop(all.insert(added)),
-                None => found.push((divisor.as_ref().clone(), BTreeSet::from([added]))),
+            let dividing = Dividing {
+                divisor: divisor.as_ref().clone(),
+                base,
+            };
+            match found.iter_mut().find(|(it, _)| *it == dividing) {
+                Some((_, all)) => drop(all.insert(number)),
+                None => found.push((dividing, BTreeSet::from([number]))),
             }
         };
         let mut around = self.loops.clone();
@@ -183,8 +211,20 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         found.retain(|(_, added)| added.len() <= MOST_SUMS);
         let lists = found.into_iter();
         lists
-            .map(|(divisor, added)| (divisor, added.into_iter().collect()))
+            .map(|(dividing, added)| (dividing, added.into_iter().collect()))
             .collect()
+    }
+
+    /// Whether there is nothing in `expr` but parameters and iterators of loops around.
+    fn is_from_around(&self, expr: &AffineExpr) -> bool {
+        let mut is_known = true;
+        expr.for_each_variable(&mut |variable| {
+            is_known &= match variable {
+                Variable::Param(_) => true,
+                Variable::Iter(iter) => self.loops.iter().any(|it| it.iter() == iter),
+            };
+        });
+        is_known
     }
 
     /// The affine expressions that `node`, which stands in `loops`, itself computes.

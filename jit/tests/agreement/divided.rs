@@ -72,6 +72,46 @@ fn numbers_below_zero_are_divided_towards_minus_infinity() {
     ));
 }
 
+/// What is added is the same in all turns, and anything.
+#[test]
+fn sums_with_what_stays_are_divided_once() {
+    for bounds in ["0..n", "1..n step 3", "0..n step 2", "2..min(n, m)"] {
+        for added in [
+            "n",
+            "n floordiv 2",
+            "3 * m + 1",
+            "m - 1",
+            "(n mod m) * 2",
+            "n - n",
+        ] {
+            let number = |more: i64| format!("(i + {added} + {more})");
+            let at = |more| format!("out[{0} floordiv m, {0} mod m]", number(more));
+            let two = format!(
+                "{} = x[i] {} reduce(add) x[{} mod m]",
+                at(0),
+                at(2),
+                number(-1)
+            );
+            let other = format!(
+                "{} = x[i mod m] out[i, (i - ({added})) mod m] = x[i]",
+                at(1)
+            );
+            let condition = format!("affine.if (i + {added} <= 9) {{ {} = x[i] }}", at(0));
+            let inside = format!(
+                "affine.for j in 0..3 {{ out[(j + i + {added}) floordiv m, (j + i) mod m] reduce(add) x[j] }}"
+            );
+            for body in [two, other, condition, inside] {
+                runs(&over(bounds, &body));
+            }
+        }
+    }
+    runs(
+        "kernel @k(n: i64, m: i64, x: f64[n + 64], out: f64[n + 64, m]) {
+           scf.forall i in 0..n strategy(auto) { affine.for j in 0..m { out[i, j] = x[(i + j) mod m] + x[(j - i) mod n] } }
+         }",
+    );
+}
+
 #[test]
 fn loops_in_each_other_and_threads_have_their_own() {
     for source in [
@@ -100,6 +140,10 @@ fn a_turn_divides_nothing() {
             "out[i floordiv m, 0] reduce(add) x[(i + 9) mod m]",
         ),
         ("0..n", "out[i floordiv m, 0] reduce(add) x[(i + 4) mod m]"),
+        (
+            "0..n",
+            "out[(i + n + 1) floordiv m, 0] reduce(add) x[(i + n) mod m]",
+        ),
     ] {
         let source = over(bounds, body);
         let options = Options {
