@@ -371,8 +371,8 @@ impl Private {
 
     /// Whether the body updates the targets themselves, which are then in the place of the buffers,
     /// and may read them. The iterations of such a forall mean what they do in their order. They
-    /// may run at once, on copies that are merged into the targets in the end, where no element is
-    /// both read and updated.
+    /// may run at once, and their updates reach the targets in the end, where no element is both
+    /// read and updated.
     pub fn is_speculative(&self) -> bool {
         self.buffers == self.targets
     }

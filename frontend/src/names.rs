@@ -13,24 +13,27 @@ impl Expr {
 
     /// Calls `visit` for every variable and array that is named.
     pub(crate) fn for_each_name(&self, visit: &mut impl FnMut(&Name)) {
-        if let ExprKind::Name(name) = &self.kind {
-            visit(name);
-        }
+        self.for_each(&mut |expr| expr.as_name().into_iter().for_each(&mut *visit));
+    }
+
+    /// Calls `visit` for this expression and all that are in it.
+    pub(crate) fn for_each(&self, visit: &mut impl FnMut(&Self)) {
+        visit(self);
         for operand in self.kind.operands() {
-            operand.for_each_name(visit);
+            operand.for_each(visit);
         }
     }
 }
 
 impl Declaration {
-    fn for_each_name(&self, visit: &mut impl FnMut(&Name)) {
+    fn for_each_expr(&self, visit: &mut impl FnMut(&Expr)) {
         for declarator in &self.declarators {
             let lengths = declarator
                 .lengths
                 .iter()
                 .filter_map(|it| it.length.as_ref());
             for expr in lengths.chain(&declarator.initial) {
-                expr.for_each_name(visit);
+                expr.for_each(visit);
             }
         }
     }
@@ -39,23 +42,28 @@ impl Declaration {
 impl Statement {
     /// Calls `visit` for every variable and array that is named in it.
     pub(crate) fn for_each_name(&self, visit: &mut impl FnMut(&Name)) {
+        self.for_each_expr(&mut |expr| expr.as_name().into_iter().for_each(&mut *visit));
+    }
+
+    /// Calls `visit` for every expression in it, and all that are in these.
+    pub(crate) fn for_each_expr(&self, visit: &mut impl FnMut(&Expr)) {
         match &self.kind {
-            StatementKind::Declaration(declaration) => declaration.for_each_name(visit),
+            StatementKind::Declaration(declaration) => declaration.for_each_expr(visit),
             StatementKind::Expression(expr) | StatementKind::Return(Some(expr)) => {
-                expr.for_each_name(visit);
+                expr.for_each(visit);
             }
             StatementKind::If { condition, .. }
             | StatementKind::While { condition, .. }
-            | StatementKind::DoWhile { condition, .. } => condition.for_each_name(visit),
-            StatementKind::Switch { value, .. } => value.for_each_name(visit),
+            | StatementKind::DoWhile { condition, .. } => condition.for_each(visit),
+            StatementKind::Switch { value, .. } => value.for_each(visit),
             StatementKind::For(it) => {
                 match &it.start {
                     Start::Nothing => {}
-                    Start::Declaration(declaration) => declaration.for_each_name(visit),
-                    Start::Expression(expr) => expr.for_each_name(visit),
+                    Start::Declaration(declaration) => declaration.for_each_expr(visit),
+                    Start::Expression(expr) => expr.for_each(visit),
                 }
                 for expr in it.condition.iter().chain(&it.step) {
-                    expr.for_each_name(visit);
+                    expr.for_each(visit);
                 }
             }
             StatementKind::Empty
@@ -68,7 +76,7 @@ impl Statement {
             | StatementKind::Invalid => {}
         }
         for child in self.kind.children() {
-            child.for_each_name(visit);
+            child.for_each_expr(visit);
         }
     }
 }

@@ -71,7 +71,7 @@ fn sizes_are_constants_of_type_size_t() {
 fn initial_values_are_for_the_elements_that_c_says() {
     let text = lowered(
         "void f(int n, double out[n]) { int t[3][2] = {1, 2, {3}, [2][1] = 6}; double v[n + 1]; \
-         const float w[] = {0.5, [3] = 2}; v[n] = w[3]; out[0] = v[n] + t[2][1]; }",
+         const float w[] = {0.5, [3] = 2}; v[n] = w[n]; out[0] = v[n] + t[2][1]; }",
     );
     let expected = "kernel @f(n: i32, out: f64[n]) {
   alloc t: i32[3, 2]
@@ -83,7 +83,7 @@ fn initial_values_are_for_the_elements_that_c_says() {
   alloc w: f32[4]
   w[0] = 0.5
   w[3] = 2.0
-  v[n] = f64(w[3])
+  v[n] = f64(w[n])
   out[0] = v[n] + f64(t[2, 1])
 }
 ";

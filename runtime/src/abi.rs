@@ -28,7 +28,8 @@ pub enum Status {
     Stopped = 2,
     /// A forall could not start or finish; the session knows why.
     Refused = 3,
-    /// A body in the shape [`BodyShape::Unmarked`] came to an update of an element with a mark.
+    /// A body in the shape [`BodyShape::Unmarked`] or [`BodyShape::SortedUnmarked`] came to an
+    /// update of an element with a mark.
     Met = 4,
 }
 
@@ -406,8 +407,8 @@ pub struct PrivateCall {
     pub alike: u32,
     /// 1 when the body may read the target, else 0. Then the buffer may be the target itself for a
     /// body in the shape [`BodyShape::Direct`] that runs all iterations in order, else there are
-    /// bodies in the shapes [`BodyShape::Marks`], [`BodyShape::Unmarked`] and [`BodyShape::Apart`]
-    /// alone.
+    /// bodies in the shapes [`BodyShape::Marks`], [`BodyShape::Unmarked`], [`BodyShape::Apart`],
+    /// [`BodyShape::Emit`], [`BodyShape::Sorted`] and [`BodyShape::SortedUnmarked`] alone.
     pub speculative: u32,
 }
 

@@ -1,6 +1,7 @@
 //! Copies that leave the caches to what is used again.
 
-/// Copies `bytes` bytes, a multiple of 16 for speed, to where they are not read soon.
+/// Copies `bytes` bytes, for speed a multiple of 16 as both addresses are, to where they are not
+/// read soon.
 ///
 /// # Safety
 /// `source` is valid for reads and `sink` for writes of so many bytes; they do not overlap. Before

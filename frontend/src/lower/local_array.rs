@@ -6,6 +6,7 @@
 
 use super::reference::{Reference, Target};
 use super::structure_value::unnamed;
+use super::tables::Table;
 use super::{Binding, Lowering};
 use crate::ast::{Declarator, Expr, TypeName};
 use crate::initializer::{Given, unravelled};
@@ -33,13 +34,16 @@ impl Lowering<'_> {
         let rows: Vec<_> = rows.map(|it| it.as_constant().unwrap_or(1)).collect();
         let array = self.declare_array(name, element, extents, is_const);
         self.allocate(array, body);
+        let mut table = is_const.then(Table::default);
         for given in given {
             let (subscripts, expr) = (unravelled(given.first, &rows), given.value);
             if let Some(value) = self.expression(expr, body) {
                 let value = value.convert(element).expr;
+                table = table.and_then(|it| it.with(&subscripts, &value));
                 body.push(element_store(array, &subscripts, value, expr.span));
             }
         }
+        self.tables.extend(table.map(|it| (array, it)));
         Some(array)
     }
 
@@ -155,11 +159,14 @@ impl Lowering<'_> {
             self.diagnostics.report(problem, global.span);
             return array;
         }
+        let mut table = Some(Table::default());
         for (subscripts, value, span) in &global.values {
             let value = Computation::Constant(*value);
+            table = table.and_then(|it| it.with(subscripts, &value));
             let store = element_store(array, subscripts, value, *span);
             self.prelude.push(store);
         }
+        self.tables.extend(table.map(|it| (array, it)));
         array
     }
 }

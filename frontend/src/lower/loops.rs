@@ -9,6 +9,9 @@ use strew_affine::{Expr as Computation, Local, Node, Type, Value};
 
 impl Lowering<'_> {
     pub(super) fn for_loop(&mut self, statement: &Statement, it: &For, body: &mut Vec<Node>) {
+        if let Some(turns) = self.turns_over_tables(statement, it) {
+            return self.turns_apart(&turns, it, statement.span, body);
+        }
         match &it.start {
             Start::Nothing => {}
             Start::Declaration(declaration) => self.declaration(declaration, body),

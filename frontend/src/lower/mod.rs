@@ -30,6 +30,7 @@ mod statement;
 mod structure;
 mod structure_value;
 mod switch;
+mod tables;
 mod tidy;
 mod unused;
 pub(crate) mod value;
@@ -53,6 +54,7 @@ use strew_affine::{
     ArrayId, Combiner, Expr, Kernel, LocalId, Node, ScalarId, Span, Type, Variable,
 };
 use structure::Members;
+use tables::Table;
 use value::{Known, Typed};
 
 /// The kernel of a function whose names are resolved. It means something only if no error was
@@ -77,6 +79,7 @@ pub(crate) fn lower(
     }
     body.splice(0..0, std::mem::take(&mut lowering.prelude));
     lowering.kernel.body = body.into();
+    lowering.remove_unread_tables();
     let Lowering {
         kernel,
         ranges,
@@ -174,6 +177,10 @@ struct Lowering<'a> {
     /// What was kept in locals that are never set again.
     kept: HashMap<LocalId, Expr>,
     prelude: Vec<Node>,
+    /// What arrays hold that are constant.
+    tables: HashMap<ArrayId, Table>,
+    /// How many copies of what is lowered there are, one for each turn of loops over tables.
+    copies: usize,
     /// How many blocks contain each other here.
     nesting: usize,
     ranges: Ranges,
@@ -200,6 +207,8 @@ impl<'a> Lowering<'a> {
             kept: HashMap::new(),
             members: HashMap::new(),
             prelude: Vec::new(),
+            tables: HashMap::new(),
+            copies: 1,
             nesting: 0,
             ranges: Ranges::default(),
             loop_sources: LoopSources::new(),

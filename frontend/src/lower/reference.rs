@@ -444,7 +444,8 @@ impl Lowering<'_> {
             return self.bound(&binding, &unnamed(expr.span));
         }
         let access = self.access(&reference, expr.span)?;
-        Some(self.loaded(access))
+        let constant = self.table_value(&access).map(Typed::constant);
+        Some(constant.unwrap_or_else(|| self.loaded(access)))
     }
 
     pub(super) fn loaded(&self, access: Access) -> Typed {

@@ -12,17 +12,18 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, StackSlot, Value, types};
 #[derive(Clone, Copy)]
 pub(super) struct InFrame(StackSlot);
 
-/// The bytes of a number, which lies behind two more in its slot.
+/// The bytes of a number.
 const WORD: i32 = size_of::<i64>() as i32;
+
+/// How far behind the beginning of its slot the number is. It is stored as so far behind that, and
+/// loaded as less far behind later parts, by two names that differ from it and from each other.
+const BEHIND: i32 = 2 * WORD;
 
 impl FunctionLowering<'_, '_, '_> {
     /// A new place.
     pub(super) fn place_in_frame(&mut self) -> InFrame {
-        InFrame(slot(
-            &mut self.builder,
-            3 * size_of::<i64>(),
-            align_of::<i64>(),
-        ))
+        let bytes = (BEHIND + WORD) as usize;
+        InFrame(slot(&mut self.builder, bytes, align_of::<i64>()))
     }
 
     /// A new place where `value` is kept.
@@ -37,24 +38,24 @@ impl FunctionLowering<'_, '_, '_> {
         let ins = &mut self.builder;
         let slot = ins.ins().stack_addr(types::I64, place.0, 0);
         ins.ins()
-            .store(MemFlagsData::trusted(), value, slot, 2 * WORD);
-    }
-
-    /// What is kept at `place`, by a name of its own: what is loaded so does not stay in a register
-    /// for what [`kept`](Self::kept) loads.
-    pub(super) fn kept_first(&mut self, place: InFrame) -> Value {
-        self.kept_from(place, WORD)
+            .store(MemFlagsData::trusted(), value, slot, BEHIND);
     }
 
     /// What is kept at `place`.
     pub(super) fn kept(&mut self, place: InFrame) -> Value {
-        self.kept_from(place, 2 * WORD)
+        self.kept_from(place, BEHIND)
+    }
+
+    /// The same by another name: what is loaded so does not stay in a register until
+    /// [`kept`](Self::kept) loads it.
+    pub(super) fn kept_apart(&mut self, place: InFrame) -> Value {
+        self.kept_from(place, WORD)
     }
 
     fn kept_from(&mut self, place: InFrame, from: i32) -> Value {
         let ins = &mut self.builder;
         let slot = ins.ins().stack_addr(types::I64, place.0, from);
         ins.ins()
-            .load(types::I64, MemFlagsData::trusted(), slot, 2 * WORD - from)
+            .load(types::I64, MemFlagsData::trusted(), slot, BEHIND - from)
     }
 }

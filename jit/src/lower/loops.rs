@@ -66,6 +66,7 @@ impl<'k> Counted<'k> {
 #[derive(Clone, Copy)]
 pub(super) enum Limit {
     Value(Value),
+    /// What waits in the frame.
     Kept(InFrame),
 }
 
@@ -277,7 +278,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     pub(super) fn begin_turns(&mut self, counted: &Counted<'k>, done: Block) -> Tail {
         let turn = self.builder.create_block();
         let limit = self.limit(counted, counted.upper);
-        let limit = match runs_loops(counted.body) {
+        let waits = runs_loops(counted.body) && self.constant(limit).is_none();
+        let limit = match waits {
             true => Limit::Kept(self.in_frame(limit)),
             false => Limit::Value(limit),
         };

@@ -10,7 +10,7 @@ use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Value, types
 use cranelift_module::FuncId;
 use std::mem::offset_of;
 use strew_affine::speculation::inspector;
-use strew_affine::{Access, ArrayId, Expr, Forall, Kernel, Node, Place, ScfFor};
+use strew_affine::{Access, ArrayId, Expr, Forall, Kernel, Node, ScfFor};
 use strew_runtime::abi::{BodyShape, Call, Status};
 
 /// The marks of arrays that are updated together.
@@ -129,7 +129,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Leaves if the element at `place`, an address in the buffer for `array`, has a mark.
-    pub(super) fn meet_mark(&mut self, marks: &MarksValue, array: ArrayId, place: Value) {
+    pub(super) fn leave_if_marked_at(&mut self, marks: &MarksValue, array: ArrayId, place: Value) {
         let Some(buffer) = self.arrays.get(array).cloned() else {
             return;
         };
@@ -139,19 +139,11 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         // Widths are powers of two.
         let shift = i64::from(buffer.element_bytes.trailing_zeros());
         let number = self.builder.ins().ushr_imm_u(bytes, shift);
-        self.meet_number(marks, number);
+        self.leave_if_number_is_marked(marks, number);
     }
 
-    /// Leaves if the element `number`, at which all `places` are, has a mark.
-    pub(super) fn leave_if_marked_number(&mut self, places: &[Place], number: Value) {
-        if let Some(Place::Element(access)) = places.first()
-            && let Some(marks) = self.marks_of(access.array)
-        {
-            self.meet_number(&marks, number);
-        }
-    }
-
-    fn meet_number(&mut self, marks: &MarksValue, number: Value) {
+    /// Leaves if the element `number` has a mark.
+    pub(super) fn leave_if_number_is_marked(&mut self, marks: &MarksValue, number: Value) {
         let (_, held, bit) = self.bit_of(marks, number);
         let met = self.builder.ins().band(held, bit);
         self.leave_with(met, Status::Met);

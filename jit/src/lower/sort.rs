@@ -136,7 +136,9 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
                 let Some(number) = self.key(places) else {
                     return;
                 };
-                self.leave_if_marked_number(places, number);
+                if let Some(marks) = self.marks_of(lines.buffer) {
+                    self.leave_if_number_is_marked(&marks, number);
+                }
                 (self.builder.ins().ushr(number, shift), Some((keys, number)))
             }
             RangeOf::Listed(next) => (self.next_range(next), None),

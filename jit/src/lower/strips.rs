@@ -186,7 +186,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         (first, upper): (Value, InFrame),
         strip: Value,
     ) -> Value {
-        let upper = self.kept_first(upper);
+        let upper = self.kept_apart(upper);
         let left = self.builder.ins().isub(upper, first);
         let beyond = IntCC::UnsignedGreaterThan;
         let is_far = self.builder.ins().icmp(beyond, left, strip);

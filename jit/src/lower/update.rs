@@ -188,7 +188,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             && let Some(marks) = self.marks_of(access.array)
         {
             let place = self.whole_address(element);
-            self.meet_mark(&marks, access.array, place);
+            self.leave_if_marked_at(&marks, access.array, place);
         }
     }
 

@@ -6,7 +6,7 @@ use std::slice;
 
 /// What [`Kernel::version`] is: objects and runtimes of different versions of these tables do not
 /// go together.
-pub const TABLES_VERSION: u64 = 9;
+pub const TABLES_VERSION: u64 = 10;
 
 /// A kernel.
 #[derive(Debug)]

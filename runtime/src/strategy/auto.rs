@@ -203,7 +203,7 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
         shape.trips / merged_from >= shape.elements && shape.bytes <= MOST_BYTES_CACHED;
     let is_worth_it =
         BYTES_NEAR.contains(&shape.bytes) && shape.elements <= shape.trips && !is_merged_soon;
-    let can = shape.has_any_body() && may_group(shape, around);
+    let can = shape.has_all_bodies() && may_group(shape, around);
     let waits = sample.keeps_a_register();
     (can && is_worth_it && waits && sample.is_local(shape.elements)).then_some(sample.span)
 }
@@ -213,7 +213,7 @@ fn near(shape: &Shape, around: Circumstances) -> Option<u64> {
 /// grouping is free, this depends on sizes and keys alone.
 fn few(shape: &Shape, around: Circumstances) -> Option<Decision> {
     let sample = around.sample.filter(Sample::are_few)?;
-    let can = shape.has_any_body() && may_group(shape, around);
+    let can = shape.has_all_bodies() && may_group(shape, around);
     let why = Why::Few {
         elements: sample.elements,
     };
@@ -322,8 +322,8 @@ fn owns_rows(shape: &Shape) -> bool {
 
 /// Whether all updates of an element bring the same, so that several threads can share outputs.
 fn can_share_alike(shape: &Shape, around: Circumstances) -> bool {
-    let can = shape.is_alike && shape.targets == 1 && shape.count > 1;
-    let can = can && shape.can_emit && !shape.is_speculative;
+    let can_emit = shape.can_emit && !shape.is_speculative;
+    let can = shape.is_alike && can_emit && shape.targets == 1 && shape.count > 1;
     can && shape.bytes <= MOST_BYTES_ALIKE && alone(shape, around).is_none()
 }
 

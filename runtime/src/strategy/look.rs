@@ -14,7 +14,7 @@ const LOOKS: usize = 16;
 
 /// Whether there is a body that looks where updates go, and to run it changes nothing.
 pub(super) fn can_look(shape: &Shape) -> bool {
-    shape.has_any_body() && shape.is_pure
+    shape.has_all_bodies() && shape.is_pure
 }
 
 /// Where the updates of a part go, for each of the targets that are updated together with the

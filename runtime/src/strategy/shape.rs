@@ -59,8 +59,8 @@ pub struct Shape {
     pub is_ordered: bool,
     /// Whether all of them overwrite, each element with one value alone: whichever is the last.
     pub is_alike: bool,
-    /// Whether the loop reads targets too, so that private buffers are good for it only where it
-    /// reads no element that it updates.
+    /// Whether the loop reads targets too, so that updates may wait until all iterations have run
+    /// only where it reads no element that it updates.
     pub is_speculative: bool,
     /// Whether a look has shown that it reads none of the elements that it updates.
     pub is_apart: bool,
@@ -118,9 +118,9 @@ impl Shape {
         }
     }
 
-    /// Whether there are bodies in shapes that combine updates otherwise: what a loop that reads
-    /// targets reads must be what they were before it.
-    pub(super) fn has_any_body(&self) -> bool {
+    /// Whether there are bodies that combine updates otherwise, or look where they go: for loops
+    /// that read targets there are those alone that leave these as they were before the loop.
+    pub(super) fn has_all_bodies(&self) -> bool {
         self.has_bodies && !self.is_speculative
     }
 

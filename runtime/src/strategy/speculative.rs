@@ -69,8 +69,8 @@ pub(super) unsafe fn decide(
     super::decide(None, &job.shape, *around, || job.session.budget())
 }
 
-/// Whether the job, whose body reads targets, may run with private buffers: there is a body that
-/// looks after that, and nothing is known against it.
+/// Whether the job, whose body reads targets, may run otherwise than in order: there are bodies
+/// that look after that, and nothing is known against it.
 fn may_speculate(job: &Job<'_>) -> bool {
     job.shape.has_bodies && !job.session.has_met(job.forall)
 }

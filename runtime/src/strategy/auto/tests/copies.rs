@@ -114,3 +114,38 @@ fn copies_beyond_the_caches_are_not_made_of_what_goes_anywhere() {
     assert_eq!(of(&cells, 0.6, true), "dense");
     assert_eq!(of(&near, 0.6, false), "dense");
 }
+
+/// In mode `exact` too, but not by one thread, which would look first and then sort.
+#[test]
+fn updates_of_what_is_read_are_sorted_where_copies_are_large() {
+    let level = Shape {
+        trips: 16 << 20,
+        elements: 8 << 20,
+        bytes: 64 << 20,
+        can_emit: true,
+        is_pure: true,
+        is_speculative: true,
+        ..shape()
+    };
+    let of = |shape: &Shape| {
+        let around = around(shape, Some(UNORDERED), false);
+        decide(shape, around, || u64::MAX).strategy.name()
+    };
+    for mode in [Mode::Fast, Mode::Stable, Mode::Exact] {
+        let two = Shape {
+            mode,
+            threads: 2,
+            ..level
+        };
+        let one = Shape { threads: 1, ..two };
+        assert_eq!([of(&two), of(&one)], ["binned", "serial"], "{mode:?}");
+    }
+    let near = Shape {
+        trips: 64 << 20,
+        elements: 1 << 20,
+        bytes: 8 << 20,
+        threads: 2,
+        ..level
+    };
+    assert_eq!(of(&near), "dense");
+}
