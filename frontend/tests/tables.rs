@@ -22,6 +22,7 @@ fn body(before: &str, body: &str) -> String {
     lines.filter(|it| *it != "}").collect::<Vec<_>>().join("; ")
 }
 
+const TWICE: &str = "static double twice(double it) { return it + it; }";
 const TABLE: &str = "static const int d[4] = {0, 1, -1};";
 
 #[test]
@@ -88,9 +89,12 @@ fn other_loops_stay_loops() {
         // No table says where.
         "for (int q = 0; q < 3; q++) y[q] = x[q];",
         "for (int q = 0; q < 3; q++) y[q] = x[d[1]];",
+        // What it calls comes in the place of the call, in each turn again.
+        "for (int q = 0; q < 3; q++) y[q] = twice(x[d[q]]);",
         // Not so often each time, or too often.
         "for (int q = 0; q < n; q++) y[q] = x[d[q & 3]];",
         "for (int q = 0; q < 33; q++) y[q] = x[d[q & 3]];",
+        "for (int q = 0; q < 9; q++) for (int r = 0; r < 9; r++) y[q] = x[d[q & 3] + d[r & 3]];",
         // It is left, or its variable is something else on the way.
         "for (int q = 0; q < 3; q++) { if (x[d[q]] > 0) break; y[q] = 1; }",
         "for (int q = 0; q < 3; q++) { y[d[q]] = 1; q += n; }",
@@ -98,7 +102,7 @@ fn other_loops_stay_loops() {
         // Somebody asks for it.
         "directions: for (int q = 0; q < 3; q++) y[d[q]] = x[q];",
     ] {
-        let found = body(TABLE, turns);
+        let found = body(&format!("{TABLE} {TWICE}"), turns);
         assert!(
             found.contains("for") || found.contains("while"),
             "{turns}\n{found}"
@@ -126,4 +130,15 @@ fn what_is_no_constant_is_read() {
             "{found}"
         );
     }
+}
+
+#[test]
+fn what_is_told_of_other_loops_is_told_of_these() {
+    let source = "static const int d[3] = {0, 1}; void f(int y[3]) { for (const int q = 0; q < 3; q++) y[d[q]] = 1; }";
+    let (_, diagnostics) = compile(source);
+    let told = diagnostics.iter().any(|it| it.message().contains("const"));
+    assert!(told, "{source}");
+    // Its size may be below zero.
+    let found = body("", "const int t[n]; y[0] = 1;");
+    assert!(found.contains("alloc t"), "{found}");
 }

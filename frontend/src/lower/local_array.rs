@@ -32,9 +32,11 @@ impl Lowering<'_> {
         let (extents, given) = self.contents(declarator, &MemberElement::Scalar(element))?;
         let rows = extents.iter().skip(1);
         let rows: Vec<_> = rows.map(|it| it.as_constant().unwrap_or(1)).collect();
+        // One of any other size may be too large, or none.
+        let is_table = is_const && extents.iter().all(|it| it.as_constant().is_some());
         let array = self.declare_array(name, element, extents, is_const);
         self.allocate(array, body);
-        let mut table = is_const.then(Table::default);
+        let mut table = is_table.then(Table::default);
         for given in given {
             let (subscripts, expr) = (unravelled(given.first, &rows), given.value);
             if let Some(value) = self.expression(expr, body) {

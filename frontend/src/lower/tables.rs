@@ -19,10 +19,11 @@ use strew_affine::{
     Type, Value, evaluate,
 };
 
-/// So many turns come one behind the other.
+/// So many turns come one behind the other, of loops inside of each other altogether: those of 27
+/// directions do.
 const MOST_TURNS: usize = 32;
 
-/// So many statements and expressions do altogether.
+/// So many expressions do altogether.
 const MOST_PARTS: usize = 4096;
 
 /// What a constant array holds where it was given something; it is zero elsewhere.
@@ -102,15 +103,24 @@ impl Lowering<'_> {
         let mut stays = true;
         it.body.for_each_expr(&mut |expr| {
             parts += 1;
-            stays &= !may_set(expr, variable);
+            stays &= !may_set(expr, variable) && !self.is_call(expr);
             reads_tables |= self.is_of_table(expr) && mentions(expr, variable);
         });
         if !reads_tables || !stays {
             return None;
         }
         let values = values(it, variable, first)?;
-        let all = parts.checked_mul(values.len())?.checked_mul(self.copies)?;
-        (all <= MOST_PARTS).then_some(Turns { variable, values })
+        let copies = values.len().checked_mul(self.copies)?;
+        let are_few = copies <= MOST_TURNS && parts.checked_mul(copies)? <= MOST_PARTS;
+        are_few.then_some(Turns { variable, values })
+    }
+
+    /// Whether `expr` calls a function of the file, whose statements come in its place.
+    fn is_call(&self, expr: &Expr) -> bool {
+        let ExprKind::Call(name, _) = &expr.kind else {
+            return false;
+        };
+        self.functions.get(&name.text).is_some()
     }
 
     /// Whether `expr` is an element of a table of integers.
@@ -171,8 +181,13 @@ fn variable(declaration: &Declaration) -> Option<(&Name, Value)> {
         return None;
     };
     let is_plain = declarator.pointers.is_empty() && declarator.lengths.is_empty();
+    // A constant is no variable of a loop, which is told where its step is lowered.
     let ty = match types::named(&declaration.ty, Position::Variable) {
-        Ok(Named { ty: Some(ty), .. }) if is_plain && ty.is_integer() => ty,
+        Ok(Named {
+            ty: Some(ty),
+            is_const: false,
+            ..
+        }) if is_plain && ty.is_integer() => ty,
         _ => return None,
     };
     let first = constant::evaluate(declarator.initial.as_ref()?)?;

@@ -18,6 +18,9 @@ use strew_affine::{Access, AffineExpr, Factor, IterId, Node, Subscript, Variable
 /// registers.
 const MOST_SUMS: usize = 8;
 
+/// So many groups of such sums, of one divisor and with one base each.
+const MOST_GROUPS: usize = 4;
+
 /// What a loop divides sums of its iterator by.
 #[derive(Clone, Debug, PartialEq)]
 struct Dividing {
@@ -209,6 +212,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             self.for_each_affine_of(node, &around, &mut |expr| for_each_factor(expr, &mut look));
         });
         found.retain(|(_, added)| added.len() <= MOST_SUMS);
+        found.truncate(MOST_GROUPS);
         let lists = found.into_iter();
         lists
             .map(|(dividing, added)| (dividing, added.into_iter().collect()))
