@@ -99,24 +99,34 @@ fn is_about_all(item: &[Spanned<'_>]) -> bool {
     )
 }
 
-/// The names in the item that may be those of others: not those of members, nor of what it declares
-/// itself, its parameters and variables, but where they are called.
+/// The names in the item that may be those of others: not those of members, nor of what it has
+/// declared itself in the blocks around, its parameters and variables, but where they are called.
 fn mentions<'a>(item: &[Spanned<'a>]) -> Vec<&'a str> {
-    let own: HashSet<&str> = (0..item.len())
-        .filter(|it| is_declared(item, *it))
-        .filter_map(|it| identifier(&item[it]))
-        .collect();
-    let names = (0..item.len()).filter_map(|index| {
-        let name = identifier(&item[index])?;
+    let mut own: Vec<HashSet<&str>> = vec![HashSet::new()];
+    let mut names = Vec::new();
+    for index in 0..item.len() {
         let token = |index: usize| item.get(index).map(|(it, _)| *it);
+        match token(index) {
+            Some(Token::LeftBrace) => own.push(HashSet::new()),
+            Some(Token::RightBrace) if own.len() > 1 => drop(own.pop()),
+            _ => {}
+        }
+        let Some(name) = identifier(&item[index]) else {
+            continue;
+        };
+        if let Some(own) = own.last_mut().filter(|_| is_declared(item, index)) {
+            own.insert(name);
+        }
         let before = index.checked_sub(1).and_then(token);
         let is_member = matches!(before, Some(Token::Dot | Token::Arrow));
         let is_called = token(index + 1) == Some(Token::LeftParenthesis);
         let is_type = matches!(token(index + 1), Some(Token::Identifier(_)));
-        let is_own = own.contains(name) && !is_called && !is_type;
-        (!is_member && !is_own).then_some(name)
-    });
-    names.collect()
+        let is_own = own.iter().any(|it| it.contains(name)) && !is_called && !is_type;
+        if !is_member && !is_own {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Whether a word for a type stands in front of the name at `index`, with nothing but `*` and
@@ -227,7 +237,11 @@ mod tests {
         int main(void) { return 0; }";
 
     fn kept(reading: Reading<'_>) -> Vec<String> {
-        let spliced = Spliced::new(PROGRAM);
+        kept_of(PROGRAM, reading)
+    }
+
+    fn kept_of(program: &str, reading: Reading<'_>) -> Vec<String> {
+        let spliced = Spliced::new(program);
         let tokens = preprocess(&spliced, &mut Diagnostics::default());
         let kept = needed(tokens, reading);
         let items = Items(&kept).map(|it| names(it).join(" "));
@@ -243,6 +257,26 @@ mod tests {
         );
         let found = kept(Reading::Kernel("read"));
         assert_eq!(found, ["log", "real", "buffer", "read"]);
+    }
+
+    /// What a block declares is its own in there alone.
+    #[test]
+    fn names_are_those_of_others_where_no_block_around_declares_them() {
+        for (body, is_needed) in [
+            ("y[d[0]] = 1; { int d[2] = {3, 4}; y[d[1]] = 2; }", true),
+            ("{ int d[2] = {3, 4}; y[d[1]] = 2; } y[d[0]] = 1;", true),
+            ("int d[2] = {3, 4}; { y[d[1]] = 2; } y[d[0]] = 1;", false),
+            (
+                "{ int d[2] = {3, 4}; { y[d[1]] = 2; } y[d[0]] = 1; }",
+                false,
+            ),
+        ] {
+            let program = format!(
+                "static const int d[2] = {{0, 1}}; void f(double y[9]) {{ {body} }} int main(void) {{ return 0; }}"
+            );
+            let found = kept_of(&program, Reading::Kernel("f"));
+            assert_eq!(found.contains(&"d".to_owned()), is_needed, "{body}");
+        }
     }
 
     #[test]
