@@ -87,11 +87,10 @@ impl Lowering<'_> {
         }
     }
 
-    /// The turns of the loop, if they are few, nobody asks for the loop by name, and a table of
-    /// integers is read in it where its variable says.
+    /// The turns of the loop `it`, which is `statement`, if they are few, nobody asks for it or for
+    /// what is in it by name, and a table of integers is read in it where its variable says.
     pub(super) fn turns_over_tables(&self, statement: &Statement, it: &For) -> Option<Turns> {
-        let is_asked_for = !statement.pragmas.is_empty() || !statement.labels.is_empty();
-        if is_asked_for || it.body.flow.leaves() || has_names(&it.body) {
+        if it.body.flow.leaves() || has_names(statement) {
             return None;
         }
         let Start::Declaration(declaration) = &it.start else {

@@ -29,6 +29,19 @@ impl FunctionLowering<'_, '_, '_> {
         }
     }
 
+    /// Whether all that `expr` is over has a value here: there is nothing in it but parameters and
+    /// iterators of loops around.
+    pub(super) fn is_known_here(&self, expr: &AffineExpr) -> bool {
+        let mut is_known = true;
+        expr.for_each_variable(&mut |variable| {
+            is_known &= match variable {
+                Variable::Param(_) => true,
+                Variable::Iter(iter) => self.loops.iter().any(|it| it.iter() == iter),
+            };
+        });
+        is_known
+    }
+
     /// The value modulo 2^64, if nothing in it has to be checked or it does not have to be right.
     pub(super) fn exact_affine(&mut self, expr: &AffineExpr) -> Value {
         if let Some(constant) = expr.as_constant() {

@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable as Register;
 use std::collections::BTreeSet;
 use strew_affine::visit::{Loop, for_each_load_of, walk};
-use strew_affine::{Access, AffineExpr, Factor, IterId, Node, Subscript, Variable};
+use strew_affine::{Access, AffineExpr, Factor, IterId, Node, Subscript};
 
 /// Of so many sums of an iterator and a number, and no more: what belongs to each takes two
 /// registers.
@@ -190,8 +190,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             };
             let number = added.constant();
             let base = number.checked_neg().and_then(|it| added.offset(it).ok());
-            let Some(base) = base.filter(|it| takes_long(divisor) && self.is_from_around(it))
-            else {
+            let Some(base) = base.filter(|it| takes_long(divisor) && self.is_known_here(it)) else {
                 return;
             };
             let dividing = Dividing {
@@ -217,18 +216,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         lists
             .map(|(dividing, added)| (dividing, added.into_iter().collect()))
             .collect()
-    }
-
-    /// Whether there is nothing in `expr` but parameters and iterators of loops around.
-    fn is_from_around(&self, expr: &AffineExpr) -> bool {
-        let mut is_known = true;
-        expr.for_each_variable(&mut |variable| {
-            is_known &= match variable {
-                Variable::Param(_) => true,
-                Variable::Iter(iter) => self.loops.iter().any(|it| it.iter() == iter),
-            };
-        });
-        is_known
     }
 
     /// The affine expressions that `node`, which stands in `loops`, itself computes.

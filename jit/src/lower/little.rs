@@ -292,18 +292,6 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         turns.bounded(&mut self.builder)
     }
 
-    /// Whether all that `expr` is over has a value where the forall begins.
-    fn is_known_here(&self, expr: &AffineExpr) -> bool {
-        let mut is_known = true;
-        expr.for_each_variable(&mut |variable| {
-            is_known &= match variable {
-                Variable::Param(_) => true,
-                Variable::Iter(iter) => self.loops.iter().any(|it| it.iter() == iter),
-            };
-        });
-        is_known
-    }
-
     /// How often `target` begins a turn, or a group of them, over `distance` iterations. One that
     /// is not whole counts, too: where tiles are longer than loops, it is all there is.
     fn groups_of(&mut self, target: &AffineFor, distance: Count) -> Count {
