@@ -26,7 +26,8 @@ pub(crate) struct Effort {
 const SLOW: f64 = 4.0;
 
 /// Shorter runs than this are repeated, and the middle of them counts: threads that have slept take
-/// part of one to wake up.
+/// part of one to wake up, and a third cache that takes what others throw out keeps an array only
+/// when it has been read two or three times.
 const SHORT: f64 = 10e6;
 
 /// How often at most.
@@ -40,6 +41,13 @@ pub(crate) struct Measured {
     pub(crate) times: Vec<Option<f64>>,
     /// What strew did.
     pub(crate) record: Option<Record>,
+}
+
+impl Measured {
+    /// The time of its first round.
+    fn first(&self) -> Option<f64> {
+        self.times.first().copied().flatten()
+    }
 }
 
 /// A cell after its rounds.
@@ -101,15 +109,15 @@ pub(crate) fn measure(
     let mut variants = bench.first_round()?;
     let rounds = rounds(start.elapsed(), effort);
     let slow = slow(&variants);
-    let repeats: Vec<_> = variants.iter().map(repeats).collect();
+    let repeats = repeats(&variants);
     // The first round makes machine code, gets memory, and tells what is slow.
     variants.iter_mut().for_each(|it| it.times.clear());
     for round in 0..rounds {
-        for ((measured, is_slow), repeats) in variants.iter_mut().zip(&slow).zip(&repeats) {
+        for (measured, is_slow) in variants.iter_mut().zip(&slow) {
             let time = if *is_slow && round >= effort.rounds.0 {
                 None
             } else {
-                bench.run_repeatedly(measured.variant, *repeats)?
+                bench.run_repeatedly(measured.variant, repeats)?
             };
             measured.times.push(time);
         }
@@ -119,18 +127,22 @@ pub(crate) fn measure(
 
 /// Which variants are slow, by their first rounds.
 fn slow(variants: &[Measured]) -> Vec<bool> {
-    let first = |it: &Measured| it.times.first().copied().flatten();
-    let fastest = variants.iter().filter_map(first);
-    let most = fastest.fold(f64::INFINITY, f64::min) * SLOW;
-    let is_slow = |it| first(it).is_some_and(|time| time > most);
+    let most = quickest(variants) * SLOW;
+    let is_slow = |it: &Measured| it.first().is_some_and(|time| time > most);
     variants.iter().map(is_slow).collect()
 }
 
-/// How often to run a variant in a round, by its first one.
-fn repeats(measured: &Measured) -> usize {
-    let first = measured.times.first().copied().flatten();
-    let fitting = SHORT / first.unwrap_or(SHORT).max(1.0);
+/// How often to run each variant in a round: all as often, since the runs behind the first find
+/// more in the caches.
+fn repeats(variants: &[Measured]) -> usize {
+    let fitting = SHORT / quickest(variants).clamp(1.0, SHORT);
     (fitting as usize).clamp(1, REPEATS)
+}
+
+/// The shortest first run of all variants.
+fn quickest(variants: &[Measured]) -> f64 {
+    let first = variants.iter().filter_map(Measured::first);
+    first.fold(f64::INFINITY, f64::min)
 }
 
 fn rounds(first: Duration, effort: Effort) -> usize {

@@ -483,10 +483,10 @@ fn free(
 }
 
 /// Whether to count some of the updates of a loop, since they are too few if loops inside of it
-/// hardly turn.
+/// hardly turn, or to sort them would pay if there are more.
 pub(super) fn may_be_many(shape: &Shape, around: Circumstances, why: Why) -> bool {
     let is_useless = shape.is_free() && alone(shape, around).is_some();
-    let are_few = matches!(why, Why::FewTrips { .. });
+    let are_few = matches!(why, Why::FewTrips { .. } | Why::Rounds | Why::Ordered);
     are_few && shape.trips >= LEAST_COUNTED && !is_useless
 }
 

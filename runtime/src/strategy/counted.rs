@@ -2,7 +2,7 @@
 //! some of its iterations make, which may be parts of a loop, all times as many.
 
 use super::look::{can_look, looking};
-use super::{Decision, Job, auto};
+use super::{Decision, Job, Shape, auto};
 use crate::abi::BodyShape;
 use crate::chunks::{Chunks, part};
 use crate::failure::Failure;
@@ -23,25 +23,38 @@ pub(super) unsafe fn decide(
     job: &mut Job<'_>,
     around: &mut auto::Circumstances,
 ) -> Result<Decision, Failure> {
-    // Fewer parts of a loop may each be most of it.
-    let has_parts = job.shape.count >= COUNTED;
-    let can_count = job.forall.uncounted == 1 && has_parts && can_look(&job.shape);
-    if !can_count || !auto::may_be_many(&job.shape, *around, decision.why) {
+    if !auto::may_be_many(&job.shape, *around, decision.why) {
         return Ok(decision);
     }
     // SAFETY: that of the caller.
-    let Ok(updates) = (unsafe { counted(job) }) else {
-        return Ok(decision);
-    };
-    if updates <= job.shape.trips {
+    let shape = unsafe { shape(job) };
+    if shape.trips == job.shape.trips {
         return Ok(decision);
     }
-    job.shape.trips = updates;
+    job.shape = shape;
     // SAFETY: that of the caller.
     unsafe { job.look() };
     // SAFETY: the same.
     *around = unsafe { super::circumstances(job) };
     super::decide(None, &job.shape, *around, || job.session.budget())
+}
+
+/// The job's shape, with more updates where some of the iterations make more than was thought.
+///
+/// # Safety
+/// That of [`run_forall`](crate::run_forall), for the job's forall.
+pub(super) unsafe fn shape(job: &Job<'_>) -> Shape {
+    let shape = job.shape;
+    // Fewer parts of a loop may each be most of it.
+    let has_parts = shape.count >= COUNTED;
+    if job.forall.uncounted == 0 || !has_parts || !can_look(&shape) {
+        return shape;
+    }
+    // What fails fails once more where that counts.
+    // SAFETY: that of the caller.
+    let updates = unsafe { counted(job) }.unwrap_or(0);
+    let trips = updates.max(shape.trips);
+    Shape { trips, ..shape }
 }
 
 /// About how many updates the job's forall makes.
