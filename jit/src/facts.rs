@@ -476,7 +476,7 @@ impl Fails {
                     }
                 };
                 if let (false, Some(extent)) = (is_known, extents.get(dimension)) {
-                    found.unknown(rows.bounded(subscript, extent));
+                    found.unknown(rows.bounded(kernel, subscript, extent));
                 }
             }
         }
@@ -486,8 +486,8 @@ impl Fails {
     /// A subscript that was not proved, but that `bounded` decides about.
     fn unknown(&mut self, bounded: Option<Bounded>) {
         match bounded {
-            Some(bounded) if !self.bounded.contains(&bounded) => self.bounded.push(bounded),
-            Some(_) => {}
+            Some(new) if self.bounded.iter_mut().any(|it| it.joins(&new)) => {}
+            Some(new) => self.bounded.push(new),
             None => self.otherwise = true,
         }
     }

@@ -1,0 +1,137 @@
+//! Rows that keys pick, as those of the right factor of a product of sparse matrices: where all
+//! keys are in range nothing is copied before the loop, and where one is not, nothing is left that
+//! the loop did.
+
+use strew::{Compiler, Kernel};
+
+/// The product of two sparse matrices, of which the rows of the right one are walked by `walk`.
+fn product(walk: &str) -> Kernel {
+    let source = format!(
+        "void product(int n, int inner, int m, long ea, long eb, const long ra[n + 1], const int ca[ea], const double va[ea],
+                      const int rb[inner + 1], const short cb[eb], const double vb[eb], double c[n][m]) {{
+           for (int i = 0; i < n; i++)
+             for (long k = ra[i]; k < ra[i + 1]; k++) {{ {walk} }}
+         }}"
+    );
+    let program = Compiler::new().threads(2).compile("product.c", &source);
+    let kernel = program.expect("a program").kernel("product");
+    kernel.expect("a kernel")
+}
+
+const WALKS: [&str; 5] = [
+    "for (int l = rb[ca[k]]; l < rb[ca[k] + 1]; l++) c[i][cb[l]] += va[k] * vb[l];",
+    "int row = ca[k]; for (int l = rb[row]; l < rb[row + 1]; l++) c[i][cb[l]] += va[k] * vb[l];",
+    "long row = ca[k]; for (long l = rb[row]; l < rb[row + 1]; l++) { int j = cb[l]; c[i][j] += va[k] * vb[l]; }",
+    // Numbered from 1 on.
+    "for (int l = rb[ca[k] - 1 + 1]; l < rb[1 + ca[k]]; l++) c[i][cb[l] + 1 - 1] += va[k] * vb[l];",
+    "int row = ca[k] + 1; for (int l = rb[row - 1]; l < rb[row]; l++) c[i][cb[l]] += va[k] * vb[l];",
+];
+
+#[derive(Clone)]
+struct Factors {
+    ra: Vec<i64>,
+    ca: Vec<i32>,
+    rb: Vec<i32>,
+    cb: Vec<i16>,
+}
+
+const N: usize = 300;
+const INNER: usize = 200;
+const M: usize = 400;
+
+impl Factors {
+    /// Four entries in each row, and four more behind them that no row has.
+    fn new() -> Self {
+        let rows = |count: usize| (0..=count).map(|it| it * 4);
+        let ends = |count: usize, below: usize, by: usize| {
+            let entries = 0..count * 4 + 4;
+            entries.map(move |it| (it * by) % below)
+        };
+        Self {
+            ra: rows(N).map(|it| it as i64).collect(),
+            ca: ends(N, INNER, 7919).map(|it| it as i32).collect(),
+            rb: rows(INNER).map(|it| it as i32).collect(),
+            cb: ends(INNER, M, 104_729).map(|it| it as i16).collect(),
+        }
+    }
+
+    /// The product with entries of 1 and 2, from `start` on; `None` where an index is out of range.
+    fn product(&self, start: f64) -> Option<Vec<f64>> {
+        let mut c = vec![start; N * M];
+        for i in 0..N {
+            for k in self.ra[i]..self.ra[i + 1] {
+                let row = usize::try_from(*self.ca.get(usize::try_from(k).ok()?)?).ok()?;
+                for l in *self.rb.get(row)?..*self.rb.get(row + 1)? {
+                    let column = usize::try_from(*self.cb.get(usize::try_from(l).ok()?)?).ok()?;
+                    *c[i * M..][..M].get_mut(column)? += 2.0;
+                }
+            }
+        }
+        Some(c)
+    }
+
+    /// Runs `kernel` and compares; how many bytes it had for itself.
+    fn check(&self, kernel: &Kernel, what: &str) -> u64 {
+        let (va, vb) = (vec![1.0; self.ca.len()], vec![2.0; self.cb.len()]);
+        let mut c = vec![0.5; N * M];
+        let call = kernel
+            .bind()
+            .array("ra", &self.ra)
+            .array("ca", &self.ca)
+            .array("rb", &self.rb)
+            .array("cb", &self.cb);
+        let call = call.array("va", &va).array("vb", &vb);
+        let call = call
+            .array_mut("c", &mut c)
+            .shape("c", &[N as u64, M as u64]);
+        let report = call.run_with_report();
+        match (self.product(0.5), &report) {
+            (Some(expected), Ok(_)) => assert_eq!(c, expected, "{what}"),
+            (None, Err(_)) => assert!(c.iter().all(|it| *it == 0.5), "{what}: {report:?}"),
+            (expected, _) => panic!("{what}: {report:?} where {:?}", expected.is_some()),
+        }
+        report.map_or(0, |it| it.record.private_bytes)
+    }
+}
+
+#[test]
+fn nothing_is_copied_where_all_keys_are_in_range() {
+    for walk in &WALKS[..3] {
+        let copied = Factors::new().check(&product(walk), walk);
+        assert_eq!(copied, 0, "{walk}");
+    }
+}
+
+#[test]
+fn a_key_out_of_range_leaves_nothing_changed() {
+    let last = (N * 4 - 1, INNER * 4 - 1);
+    for walk in WALKS {
+        let kernel = product(walk);
+        for bad in [-1, INNER as i32 - 1, INNER as i32, i32::MAX, i32::MIN] {
+            let mut factors = Factors::new();
+            factors.ca[last.0] = bad;
+            factors.check(&kernel, &format!("{walk}: row {bad}"));
+        }
+        for bad in [-1, M as i16 - 1, M as i16, i16::MAX, i16::MIN] {
+            let mut factors = Factors::new();
+            factors.cb[last.1] = bad;
+            factors.check(&kernel, &format!("{walk}: column {bad}"));
+        }
+        for bad in [INNER as i32 * 4 + 4, INNER as i32 * 4 + 5] {
+            let mut factors = Factors::new();
+            factors.rb[INNER] = bad;
+            factors.check(&kernel, &format!("{walk}: rows up to {bad}"));
+        }
+    }
+}
+
+#[test]
+fn a_key_that_nobody_reads_may_be_out_of_range() {
+    for walk in WALKS {
+        let kernel = product(walk);
+        let mut factors = Factors::new();
+        factors.ca[N * 4] = i32::MAX;
+        factors.cb[INNER * 4] = -1;
+        factors.check(&kernel, walk);
+    }
+}
