@@ -77,7 +77,7 @@ fn growth(rounds: usize, is_wanted: &dyn Fn(&str) -> bool) -> String {
     .filter(|(name, _)| is_wanted(name))
     {
         let most = if name == "loops in each other" {
-            most.min(8)
+            most.min(16)
         } else {
             most
         };

@@ -115,6 +115,47 @@ fn coupled_subscripts_and_triangles_are_exact() {
     );
 }
 
+/// A sum of ones in these loops.
+fn sum_in(loops: &[String]) -> String {
+    let begin = loops.iter().map(|it| format!("affine.for {it} {{ "));
+    let end = loops.iter().map(|_| " }");
+    let begin: String = begin.collect();
+    format!("{begin}out[i] reduce(add) 1.0{}", end.collect::<String>())
+}
+
+/// Each of them has three signs: twelve such loops would have half a million vectors.
+#[test]
+fn loops_that_nothing_ties_to_others_have_all_signs_together() {
+    let sum = |inner: &[&str]| {
+        let loops = ["i in 0..n", "j in 0..n"].iter().chain(inner);
+        sum_in(&loops.map(|it| (*it).to_owned()).collect::<Vec<_>>())
+    };
+    let any = [
+        "output out (0, 0, <) must reduction",
+        "output out (0, <, *) must reduction",
+    ];
+    depends(&sum(&["k in 0..n"]), &any);
+    depends(&sum(&["k in 0..j"]), &any);
+    depends(
+        &sum(&["k in 0..1"]),
+        &["output out (0, <, 0) must reduction"],
+    );
+    depends(
+        &sum(&["k in 0..n", "l in k..k + 1"]),
+        &[
+            "output out (0, 0, <, <) must reduction",
+            "output out (0, <, 0, 0) must reduction",
+            "output out (0, <, <, <) must reduction",
+            "output out (0, <, >, >) must reduction",
+        ],
+    );
+    let deep = ["i in 0..n".to_owned()].into_iter();
+    let deep = deep.chain((1..14).map(|it| format!("l{it} in 0..n")));
+    let found = dependences(&with_body(&sum_in(&deep.collect::<Vec<_>>())));
+    assert_eq!(found.len(), 13);
+    assert!(found.iter().all(|it| it.ends_with(" must reduction")));
+}
+
 #[test]
 fn updates_are_marked() {
     depends(

@@ -20,6 +20,11 @@ pub(super) struct Leaf {
     pub(super) unless_monotone: Vec<ArrayId>,
 }
 
+const ANY: Component = Component {
+    direction: Direction::Any,
+    distance: None,
+};
+
 /// All leaves of a pair; both orders of its ends when they differ.
 pub(super) fn leaves<'k>(
     frame: &Frame<'k>,
@@ -32,13 +37,7 @@ pub(super) fn leaves<'k>(
         Ok(leaves) => leaves,
         // Nothing is known: any order is possible.
         Err(_) => vec![Leaf {
-            vector: vec![
-                Component {
-                    direction: Direction::Any,
-                    distance: None
-                };
-                common
-            ],
+            vector: vec![ANY; common],
             is_exact: false,
             witness: None,
             unless_monotone: Vec::new(),
@@ -119,6 +118,12 @@ impl<'a, 'k> Search<'_, 'a, 'k> {
         if depth == self.common {
             return self.leaf(part, vector);
         }
+        if !are_equal && self.is_any_from(&part, depth) {
+            let directions = vector.len()..self.common;
+            let mut vector = vector.clone();
+            vector.extend(directions.map(|_| ANY));
+            return self.leaf(part, &vector);
+        }
         let row = self.relation.difference(depth)?;
         let difference = part.solved.value(&row)?;
         let known = difference.is_constant().then(|| difference.constant());
@@ -145,6 +150,19 @@ impl<'a, 'k> Search<'_, 'a, 'k> {
             done?;
         }
         Ok(())
+    }
+
+    /// Whether the common loops from `depth` on have all signs in all combinations, of which there
+    /// are three times as many with each loop.
+    fn is_any_from(&mut self, part: &Part, depth: usize) -> bool {
+        // Values that are equal where loops are would tie them to each other.
+        if !self.relation.opaques.is_empty() {
+            return false;
+        }
+        let relation = &self.relation;
+        let ends = |depth| [End::Source, End::Sink].map(|end| relation.column(end, depth));
+        let pairs: Vec<_> = (depth..self.common).map(|it| ends(it).into()).collect();
+        matches!(part.solved.has_all_orders(&pairs, self.budget), Ok(true))
     }
 
     /// The points of `part` at which the next loop has this sign.
@@ -238,7 +256,8 @@ impl<'a, 'k> Search<'_, 'a, 'k> {
     /// Where the difference has one value only, though no equality says so.
     fn find_distances(&mut self, part: &Part, vector: &mut [Component]) -> Checked<()> {
         for (depth, component) in vector.iter_mut().enumerate() {
-            let Some(point) = part.point.as_ref().filter(|_| component.distance.is_none()) else {
+            let is_open = component.distance.is_none() && component.direction != Direction::Any;
+            let Some(point) = part.point.as_ref().filter(|_| is_open) else {
                 continue;
             };
             let row = self.relation.difference(depth)?;

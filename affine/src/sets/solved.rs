@@ -1,9 +1,10 @@
 //! Conjunctions whose equalities are solved, for many questions about one of them.
 
 use super::number::Checked;
-use super::solve::pivot;
+use super::solve::{pivot, solution};
 use super::system::{Next, System};
 use super::{Budget, Conjunction, Row};
+use std::collections::BTreeMap;
 
 /// The points of a conjunction in terms of columns that no equality ties to each other.
 #[derive(Clone, Debug)]
@@ -116,15 +117,103 @@ impl Solved {
         with.reduced(budget)
     }
 
+    /// Whether the columns of each of `pairs` come in each order, in all combinations with those of
+    /// the others, the rest of the columns being the same. `false` where that cannot be told: each
+    /// row has to bound one of all these columns at most. What is looked for is one point of the
+    /// rest at which both columns of each pair have the same two neighbouring values.
+    pub(crate) fn has_all_orders(
+        &self,
+        pairs: &[(usize, usize)],
+        budget: &mut Budget,
+    ) -> Checked<bool> {
+        let mut stands_for = BTreeMap::new();
+        for (first, second) in pairs {
+            let plain = self.plain(*first).zip(self.plain(*second));
+            let Some((first, second)) = plain.filter(|(first, second)| first != second) else {
+                return Ok(false);
+            };
+            let known = [first, second].map(|it| stands_for.insert(it, first));
+            if known.iter().any(Option::is_some) {
+                return Ok(false);
+            }
+        }
+        let mut system = System::default();
+        for row in &self.system.inequalities {
+            let mut bounded = row.terms().filter(|(it, _)| stands_for.contains_key(it));
+            match (bounded.next(), bounded.next()) {
+                (None, _) => system.inequalities.push(row.clone()),
+                (Some((_, coefficient)), None) => {
+                    let at = row.moved(|it| stands_for.get(&it).copied().unwrap_or(it));
+                    system.inequalities.push(at.offset(coefficient)?);
+                    system.inequalities.push(at);
+                }
+                _ => return Ok(false),
+            }
+        }
+        let width = system.width();
+        solution(system, width, budget).map(|it| it.is_some())
+    }
+
+    /// The column that is left of which a column of the conjunction has the value.
+    fn plain(&self, column: usize) -> Option<usize> {
+        let value = self.columns.get(column)?;
+        let mut terms = value.terms();
+        match (terms.next(), terms.next(), value.constant()) {
+            (Some((left, 1)), None, 0) => Some(left),
+            _ => None,
+        }
+    }
+
     /// Values for all columns of the conjunction; `None` when it has no point.
     pub(crate) fn sample(&self, budget: &mut Budget) -> Checked<Option<Vec<i128>>> {
         let widths = self.columns.iter().map(Row::width);
         let width = widths.max().unwrap_or(0);
-        let found = super::solve::solution(self.system.clone(), width, budget)?;
+        let found = solution(self.system.clone(), width, budget)?;
         let Some(values) = found else {
             return Ok(None);
         };
         let all = self.columns.iter().map(|it| it.value(&values));
         all.collect::<Checked<Vec<_>>>().map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Columns 0 to 3 are `n`, `x`, `y` and `z`; these rows are not negative.
+    fn has_all_orders(rows: &[[i128; 5]], pairs: &[(usize, usize)]) -> Checked<bool> {
+        let mut conjunction = Conjunction::universe(4);
+        for [constant, coefficients @ ..] in rows {
+            conjunction.add_inequality(Row::new(*coefficients, *constant));
+        }
+        let mut budget = Budget::default();
+        let solved = Solved::of(&conjunction, &mut budget)?;
+        solved.map_or(Ok(false), |it| it.has_all_orders(pairs, &mut budget))
+    }
+
+    #[test]
+    fn columns_of_a_box_have_all_orders() -> Checked<()> {
+        let square = [
+            [0, 0, 1, 0, 0],
+            [-1, 1, -1, 0, 0],
+            [0, 0, 0, 1, 0],
+            [-1, 1, 0, -1, 0],
+        ];
+        let with = |row: [i128; 5]| {
+            let mut rows = square.to_vec();
+            rows.push(row);
+            has_all_orders(&rows, &[(1, 2)])
+        };
+        assert!(has_all_orders(&square, &[(1, 2)])?);
+        assert!(with([5, -1, 0, 0, 0])?);
+        // `n` is 1, so both are 0; `x` is 0, and never above `y`; `x` and `y` are tied.
+        assert!(!with([1, -1, 0, 0, 0])?);
+        assert!(!with([0, 0, -1, 0, 0])?);
+        assert!(!with([0, 0, -1, 1, 0])?);
+        // No column comes before itself, and none is part of two pairs.
+        assert!(!has_all_orders(&square, &[(1, 1)])?);
+        assert!(!has_all_orders(&square, &[(1, 2), (2, 3)])?);
+        Ok(())
     }
 }
