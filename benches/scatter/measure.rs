@@ -25,9 +25,9 @@ pub(crate) struct Effort {
 /// What takes so many times as long as the quickest is in no more rounds than there have to be.
 const SLOW: f64 = 4.0;
 
-/// Shorter runs than this are repeated, and the middle of them counts: threads that have slept take
-/// part of one to wake up, and a third cache that takes what others throw out keeps an array only
-/// when it has been read two or three times.
+/// Where the quickest run is shorter than this, all are repeated, and their middle counts: threads
+/// that have slept take part of one to wake up, and a third cache that takes what others throw out
+/// keeps an array only when it has been read two or three times.
 const SHORT: f64 = 10e6;
 
 /// How often at most.
@@ -107,9 +107,9 @@ pub(crate) fn measure(
     let mut bench = Bench::new(cell, peers, effort.scale)?;
     let start = Instant::now();
     let mut variants = bench.first_round()?;
-    let rounds = rounds(start.elapsed(), effort);
     let slow = slow(&variants);
     let repeats = repeats(&variants);
+    let rounds = rounds(start.elapsed(), repeats, effort);
     // The first round makes machine code, gets memory, and tells what is slow.
     variants.iter_mut().for_each(|it| it.times.clear());
     for round in 0..rounds {
@@ -145,9 +145,11 @@ fn quickest(variants: &[Measured]) -> f64 {
     first.fold(f64::INFINITY, f64::min)
 }
 
-fn rounds(first: Duration, effort: Effort) -> usize {
+/// How many rounds there is time for, by the first one, in which each variant ran once.
+fn rounds(first: Duration, repeats: usize, effort: Effort) -> usize {
     let (least, most) = effort.rounds;
-    let affordable = effort.budget.as_secs_f64() / first.as_secs_f64().max(1e-9);
+    let round = first.as_secs_f64() * repeats as f64;
+    let affordable = effort.budget.as_secs_f64() / round.max(1e-9);
     (affordable as usize).clamp(least, most)
 }
 

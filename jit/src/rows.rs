@@ -21,11 +21,32 @@ use strew_runtime::abi::{Scanned, Slot};
 /// The loops over rows of a kernel, and the arrays that say where rows begin and end.
 #[derive(Debug)]
 pub(crate) struct Rows {
-    pointers: ArenaMap<IterId, ArrayId>,
-    /// The scalars that are keys under a name.
-    keys: ArenaMap<LocalId, ArrayId>,
+    pointers: ArenaMap<IterId, Element>,
+    /// What scalars are under a name.
+    named: ArenaMap<LocalId, Element>,
     /// The parameters that can be looked at before a run.
     plain: BTreeSet<ArrayId>,
+}
+
+/// An element of an array of integers, of another type perhaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Element {
+    array: ArrayId,
+    /// The values that are the same in that type.
+    kept: RangeInclusive<i64>,
+}
+
+const ALL: RangeInclusive<i64> = i64::MIN..=i64::MAX;
+
+/// What lies in both.
+fn in_both(one: &RangeInclusive<i64>, other: &RangeInclusive<i64>) -> RangeInclusive<i64> {
+    *one.start().max(other.start())..=*one.end().min(other.end())
+}
+
+/// The largest number of an integer type, as far as an `i64` can be it.
+fn largest(ty: Type) -> Option<i64> {
+    let (_, largest) = ty.integer_range()?;
+    Some(i64::try_from(largest).unwrap_or(i64::MAX))
 }
 
 impl Rows {
@@ -33,28 +54,28 @@ impl Rows {
     pub(crate) fn of(kernel: &Kernel, is_read_only: impl Fn(ArrayId) -> bool) -> Self {
         let is_plain = |it: &ArrayId| {
             let declared = &kernel.arrays[*it];
-            declared.extents.len() == 1 && declared.field.is_none() && is_read_only(*it)
+            let is_list = declared.extents.len() == 1 && declared.field.is_none();
+            is_list && declared.element.is_integer() && is_read_only(*it)
         };
-        let plain: BTreeSet<_> = kernel.array_params().filter(is_plain).collect();
-        let (mut pointers, mut keys) = (ArenaMap::default(), ArenaMap::default());
+        let mut rows = Self {
+            pointers: ArenaMap::default(),
+            named: ArenaMap::default(),
+            plain: kernel.array_params().filter(is_plain).collect(),
+        };
         walk(&kernel.body, &mut |node, _| match node {
             Node::ScfFor(it) => {
-                if let Some(pointer) = pointer_of(it).filter(|it| plain.contains(it)) {
-                    pointers.insert(it.iter, pointer);
+                if let Some(pointer) = rows.pointer_of(kernel, it) {
+                    rows.pointers.insert(it.iter, pointer);
                 }
             }
             Node::Declare { local, value, .. } if !kernel.locals[*local].mutable => {
-                if let Expr::Load(key) = value.without_widening(kernel) {
-                    keys.insert(*local, key.array);
+                if let Some(element) = rows.element(kernel, value) {
+                    rows.named.insert(*local, element);
                 }
             }
             _ => {}
         });
-        Self {
-            pointers,
-            keys,
-            plain,
-        }
+        rows
     }
 
     /// Whether `around` is a loop over such rows.
@@ -70,62 +91,58 @@ impl Rows {
         subscript: &Subscript,
         extent: &AffineExpr,
     ) -> Option<Bounded> {
-        let (array, kind) = match subscript {
+        let (Element { array, kept }, kind) = match subscript {
             Subscript::Affine(expr) => match expr.as_variable()? {
-                Variable::Iter(iter) => (*self.pointers.get(iter)?, Kind::Pointer),
+                Variable::Iter(iter) => (self.pointers.get(iter)?.clone(), Kind::Pointer),
                 Variable::Param(_) => return None,
             },
             Subscript::Computed(expr) => {
                 let sum = expr.without_widening(kernel);
                 let (key, constant) = sum.split_constant();
-                let kind = Kind::Keys {
-                    constants: constant..=constant,
-                    most: most_of_sums(sum.ty(kernel), constant)?,
-                };
-                (self.key(kernel, key)?, kind)
+                let mut key = self.element(kernel, key)?;
+                // One that is neither negative nor beyond its type has not wrapped.
+                let most = largest(sum.ty(kernel))?.checked_sub(constant);
+                key.kept = in_both(&key.kept, &(i64::MIN..=most.unwrap_or(i64::MAX)));
+                (key, Kind::Keys(constant..=constant))
             }
         };
-        let extent = extent.clone();
-        self.plain.contains(&array).then_some(Bounded {
+        Some(Bounded {
             array,
+            kept,
             kind,
-            extent,
+            extent: extent.clone(),
         })
     }
 
-    /// The array that `expr` is an element of.
-    fn key(&self, kernel: &Kernel, expr: &Expr) -> Option<ArrayId> {
-        match expr.without_widening(kernel) {
-            Expr::Load(key) => Some(key.array),
-            Expr::Local(local) => self.keys.get(*local).copied(),
+    /// The element that `expr` is, by its name or in another type too, of an array that can be
+    /// looked at.
+    fn element(&self, kernel: &Kernel, expr: &Expr) -> Option<Element> {
+        match expr {
+            Expr::Load(access) => self.plain.contains(&access.array).then_some(Element {
+                array: access.array,
+                kept: ALL,
+            }),
+            Expr::Local(local) => self.named.get(*local).cloned(),
+            Expr::Cast(to, inner) if to.is_integer() => {
+                let mut element = self.element(kernel, inner)?;
+                if !to.holds_all_of(inner.ty(kernel)) {
+                    element.kept = in_both(&element.kept, &(0..=largest(*to)?));
+                }
+                Some(element)
+            }
             _ => None,
         }
     }
-}
 
-/// The largest sum of type `ty` with `constant` that has not wrapped, if those that have are beyond
-/// it or negative.
-fn most_of_sums(ty: Type, constant: i64) -> Option<i64> {
-    match ty {
-        Type::I32 => Some(i32::MAX.into()),
-        Type::I64 => Some(i64::MAX),
-        // What is converted to them is in range of them.
-        _ => (constant == 0).then_some(i64::MAX),
+    /// The array of which the loop's bounds are elements.
+    fn pointer_of(&self, kernel: &Kernel, rows: &ScfFor) -> Option<Element> {
+        let [first, behind] = [&rows.lower, &rows.upper].map(|it| self.element(kernel, it));
+        let (first, behind) = first.zip(behind)?;
+        (first.array == behind.array).then(|| Element {
+            kept: in_both(&first.kept, &behind.kept),
+            ..first
+        })
     }
-}
-
-/// The array of which the loop's bounds are elements.
-fn pointer_of(rows: &ScfFor) -> Option<ArrayId> {
-    let element = |bound: &Expr| match bound {
-        Expr::Load(access) => Some(access.array),
-        Expr::Cast(_, operand) => match &**operand {
-            Expr::Load(access) => Some(access.array),
-            _ => None,
-        },
-        _ => None,
-    };
-    let pointer = element(&rows.lower)?;
-    (element(&rows.upper)? == pointer).then_some(pointer)
 }
 
 /// What elements of an array are.
@@ -133,18 +150,16 @@ fn pointer_of(rows: &ScfFor) -> Option<ArrayId> {
 enum Kind {
     /// Where rows begin and end: the last one may end behind the last element.
     Pointer,
-    /// What constants are added to.
-    Keys {
-        constants: RangeInclusive<i64>,
-        /// The largest sum that has not wrapped.
-        most: i64,
-    },
+    /// What constants between these are added to.
+    Keys(RangeInclusive<i64>),
 }
 
 /// An array, and the extent that bounds its elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bounded {
     array: ArrayId,
+    /// The elements that no conversion and no sum makes something else of.
+    kept: RangeInclusive<i64>,
     kind: Kind,
     extent: AffineExpr,
 }
@@ -156,33 +171,27 @@ impl Bounded {
             return false;
         }
         match (&mut self.kind, &other.kind) {
-            (Kind::Pointer, Kind::Pointer) => true,
-            (
-                Kind::Keys { constants, most },
-                Kind::Keys {
-                    constants: others,
-                    most: of_others,
-                },
-            ) => {
+            (Kind::Pointer, Kind::Pointer) => {}
+            (Kind::Keys(constants), Kind::Keys(others)) => {
                 let least = *constants.start().min(others.start());
                 *constants = least..=*constants.end().max(others.end());
-                *most = (*most).min(*of_others);
-                true
             }
-            _ => false,
+            _ => return false,
         }
+        self.kept = in_both(&self.kept, &other.kept);
+        true
     }
 
     /// Where its elements have to lie if the extent is this.
     fn in_range(&self, extent: i64) -> Option<RangeInclusive<i64>> {
-        match &self.kind {
-            Kind::Pointer => Some(0..=extent),
-            Kind::Keys { constants, most } => {
-                let least = constants.start().checked_neg()?;
-                let most = extent.checked_sub(1)?.min(*most);
-                Some(least..=most.checked_sub(*constants.end())?)
+        let in_extent = match &self.kind {
+            Kind::Pointer => 0..=extent,
+            Kind::Keys(constants) => {
+                let most = extent.checked_sub(1)?.checked_sub(*constants.end())?;
+                constants.start().checked_neg()?..=most
             }
-        }
+        };
+        Some(in_both(&in_extent, &self.kept))
     }
 }
 
@@ -192,8 +201,8 @@ pub(crate) struct Look {
     position: usize,
     /// What tells [`strew_runtime::scan_keys`] of its type.
     ty: u64,
-    /// Those of an element, if they count as keys.
-    bytes: u64,
+    /// The bytes of an element that counts as a key; 0 for those of pointers, which are few.
+    bytes_of_key: u64,
     in_range: RangeInclusive<i64>,
 }
 
@@ -209,14 +218,14 @@ impl Look {
             let ty = kernel.arrays[it.array].element;
             let sign = if ty.is_signed() { SIGNED_KEYS } else { 0 };
             let extent = at_sizes(&it.extent, value_of).ok()?;
-            let bytes = match it.kind {
+            let bytes_of_key = match it.kind {
                 Kind::Pointer => 0,
-                Kind::Keys { .. } => ty.bytes().into(),
+                Kind::Keys(_) => ty.bytes().into(),
             };
             Some(Self {
                 position: position_of(it.array)?,
                 ty: u64::from(ty.bytes()) | sign,
-                bytes,
+                bytes_of_key,
                 in_range: it.in_range(extent)?,
             })
         });
@@ -226,7 +235,7 @@ impl Look {
     /// How much is looked at that pointers are not.
     pub(crate) fn bytes_of_keys(&self, slots: &[Slot]) -> u64 {
         let slot = slots.get(self.position);
-        slot.map_or(0, |it| it.elements.saturating_mul(self.bytes))
+        slot.map_or(0, |it| it.elements.saturating_mul(self.bytes_of_key))
     }
 
     /// Whether all elements are in range.

@@ -486,8 +486,12 @@ fn free(
 /// hardly turn, or to sort them would pay if there are more.
 pub(super) fn may_be_many(shape: &Shape, around: Circumstances, why: Why) -> bool {
     let is_useless = shape.is_free() && alone(shape, around).is_some();
-    let are_few = matches!(why, Why::FewTrips { .. } | Why::Rounds | Why::Ordered);
-    are_few && shape.trips >= LEAST_COUNTED && !is_useless
+    let may_pay = match why {
+        Why::FewTrips { .. } => true,
+        Why::Rounds | Why::Ordered => shape.can_emit && shape.is_pure,
+        _ => false,
+    };
+    may_pay && shape.trips >= LEAST_COUNTED && !is_useless
 }
 
 /// What speaks against several threads.

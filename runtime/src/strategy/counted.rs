@@ -27,7 +27,8 @@ pub(super) unsafe fn decide(
         return Ok(decision);
     }
     // SAFETY: that of the caller.
-    let shape = unsafe { shape(job) };
+    let shape = unsafe { counted_shape(job) };
+    job.is_counted = true;
     if shape.trips == job.shape.trips {
         return Ok(decision);
     }
@@ -43,14 +44,15 @@ pub(super) unsafe fn decide(
 ///
 /// # Safety
 /// That of [`run_forall`](crate::run_forall), for the job's forall.
-pub(super) unsafe fn shape(job: &Job<'_>) -> Shape {
+pub(super) unsafe fn counted_shape(job: &Job<'_>) -> Shape {
     let shape = job.shape;
     // Fewer parts of a loop may each be most of it.
     let has_parts = shape.count >= COUNTED;
-    if job.forall.uncounted == 0 || !has_parts || !can_look(&shape) {
+    let is_known = job.forall.uncounted == 0 || job.is_counted;
+    if is_known || !has_parts || !can_look(&shape) {
         return shape;
     }
-    // What fails fails once more where that counts.
+    // Whoever runs the loop finds a failure again.
     // SAFETY: that of the caller.
     let updates = unsafe { counted(job) }.unwrap_or(0);
     let trips = updates.max(shape.trips);

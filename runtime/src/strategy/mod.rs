@@ -127,6 +127,8 @@ pub struct Job<'j> {
     /// Whether the strategy was taken since updates go to a few elements, so that it is to give up
     /// where they do not.
     is_few: bool,
+    /// Whether some iterations have told how many updates there are.
+    is_counted: bool,
     /// What was seen of the keys.
     sample: Option<Sample>,
 }
@@ -236,6 +238,7 @@ pub(crate) unsafe fn run(
         planning: None,
         body: Body::Direct,
         is_few: false,
+        is_counted: false,
         sample: None,
     };
     let asked = asked(session, forall)?;

@@ -74,7 +74,7 @@ impl<'r> Safety<'r> {
     pub(super) unsafe fn prepare(job: &Job<'r>) -> Result<Self, Failure> {
         if regions(job).next().is_some() {
             // SAFETY: the caller vouches for the forall.
-            let is_safe = saves_a_copy(&job.shape) || unsafe { Self::is_checked(job) }?;
+            let is_safe = saves_a_copy(&job.shape) || unsafe { Self::was_checked(job) }?;
             if is_safe {
                 return Ok(Self::Whole);
             }
@@ -92,13 +92,13 @@ impl<'r> Safety<'r> {
     ///
     /// # Safety
     /// That of [`run_forall`](crate::run_forall), for the job's forall.
-    unsafe fn is_checked(job: &Job<'r>) -> Result<bool, Failure> {
+    unsafe fn was_checked(job: &Job<'r>) -> Result<bool, Failure> {
         if !is_checked(&job.shape) && !is_scanned(&job.shape) {
             return Ok(false);
         }
         // Loops inside may make far more of them: lines of 470 pixels in 4 MB took 60 ms to check.
         // SAFETY: that of the caller.
-        let shape = unsafe { counted::shape(job) };
+        let shape = unsafe { counted::counted_shape(job) };
         if is_checked(&shape) {
             // SAFETY: that of the caller.
             return unsafe { check(job) }.map(|()| true);
