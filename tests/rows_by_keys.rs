@@ -34,7 +34,6 @@ const WALKS: [&str; 6] = [
     "int row = ca[k] + 1; for (int l = rb[row - 1]; l < rb[row]; l++) c[i][cb[l]] += va[k] * vb[l];",
 ];
 
-#[derive(Clone)]
 struct Factors {
     ra: Vec<i64>,
     ca: Vec<i32>,
@@ -45,6 +44,9 @@ struct Factors {
 const N: usize = 300;
 const INNER: usize = 200;
 const M: usize = 400;
+
+/// What each element of the product is before.
+const START: f64 = 0.5;
 
 impl Factors {
     /// Four entries in each row, and four more behind them that no row has.
@@ -62,9 +64,10 @@ impl Factors {
         }
     }
 
-    /// The product with entries of 1 and 2, from `start` on; `None` where an index is out of range.
-    fn product(&self, start: f64) -> Option<Vec<f64>> {
-        let mut c = vec![start; N * M];
+    /// The product with entries of 1 and 2, added to [`START`]; `None` where an index is out of
+    /// range.
+    fn product(&self) -> Option<Vec<f64>> {
+        let mut c = vec![START; N * M];
         for i in 0..N {
             for k in self.ra[i]..self.ra[i + 1] {
                 let row = usize::try_from(*self.ca.get(usize::try_from(k).ok()?)?).ok()?;
@@ -85,7 +88,7 @@ impl Factors {
     /// The same with keys that are the same numbers, or as wrong.
     fn check_by<K: ArrayElement>(&self, kernel: &Kernel, keys: &[K], what: &str) -> u64 {
         let (va, vb) = (vec![1.0; self.ca.len()], vec![2.0; self.cb.len()]);
-        let mut c = vec![0.5; N * M];
+        let mut c = vec![START; N * M];
         let call = kernel
             .bind()
             .array("ra", &self.ra)
@@ -97,9 +100,9 @@ impl Factors {
             .array_mut("c", &mut c)
             .shape("c", &[N as u64, M as u64]);
         let report = call.run_with_report();
-        match (self.product(0.5), &report) {
+        match (self.product(), &report) {
             (Some(expected), Ok(_)) => assert_eq!(c, expected, "{what}"),
-            (None, Err(_)) => assert!(c.iter().all(|it| *it == 0.5), "{what}: {report:?}"),
+            (None, Err(_)) => assert!(c.iter().all(|it| *it == START), "{what}: {report:?}"),
             (expected, _) => panic!("{what}: {report:?} where {:?}", expected.is_some()),
         }
         report.map_or(0, |it| it.record.private_bytes)

@@ -101,8 +101,8 @@ impl Rows {
                 let (key, constant) = sum.split_constant();
                 let mut key = self.element(kernel, key)?;
                 // One that is neither negative nor beyond its type has not wrapped.
-                let most = largest(sum.ty(kernel))?.checked_sub(constant);
-                key.kept = in_both(&key.kept, &(i64::MIN..=most.unwrap_or(i64::MAX)));
+                let most = largest(sum.ty(kernel))?.saturating_sub(constant);
+                key.kept = in_both(&key.kept, &(i64::MIN..=most));
                 (key, Kind::Keys(constant..=constant))
             }
         };

@@ -119,10 +119,8 @@ impl<'a, 'k> Search<'_, 'a, 'k> {
             return self.leaf(part, vector);
         }
         if !are_equal && self.is_any_from(&part, depth) {
-            let directions = vector.len()..self.common;
-            let mut vector = vector.clone();
-            vector.extend(directions.map(|_| ANY));
-            return self.leaf(part, &vector);
+            let others = vec![ANY; self.common - depth];
+            return self.leaf(part, &[vector.as_slice(), &others].concat());
         }
         let row = self.relation.difference(depth)?;
         let difference = part.solved.value(&row)?;
