@@ -24,6 +24,16 @@ pub(crate) struct Nest {
     pub(crate) scalars: [&'static [f64]; 3],
 }
 
+impl Nest {
+    /// How often a product of matrices multiplies and adds in a size; of other kernels `None`.
+    pub(crate) fn operations(&self, level: usize) -> Option<f64> {
+        match self.scalars[level] {
+            [n, m, k] if self.name.starts_with("product") => Some(2.0 * n * m * k),
+            _ => None,
+        }
+    }
+}
+
 /// What the scalars are chosen for.
 pub(crate) const LEVELS: [&str; 3] = ["L1", "L2", "memory"];
 

@@ -31,7 +31,6 @@ mod variant;
 
 use arguments::Arguments;
 use console::{ended, print, say};
-use data::Problem;
 use kernels::{LEVELS, NESTS};
 use measure::{Cell, measure};
 use pair::Pair;
@@ -67,7 +66,6 @@ fn run() -> Result<(), String> {
     if peers.is_none() {
         say("skipped: there is no cc, so nothing to compare with");
     }
-    let peak = peers.as_mut().map(peak).transpose()?;
     let (mut measurements, mut pairs) = (Vec::new(), Vec::new());
     for cell in cells {
         pairs.push(Pair::look(arguments.effort.is_smoke));
@@ -75,7 +73,7 @@ fn run() -> Result<(), String> {
         say(&report::line(&measurement));
         measurements.push(measurement);
     }
-    print(&report::report(&measurements, peak));
+    print(&report::report(&measurements));
     print(&pair::seen(&pairs));
     Ok(())
 }
@@ -119,21 +117,4 @@ fn has_polly() -> bool {
     let asked = clang.args(["-mllvm", "-polly", "-x", "c", "-c", "/dev/null"]);
     let output = asked.args(["-o", "/dev/null"]).output();
     output.is_ok_and(|it| it.status.success())
-}
-
-/// Products and sums a nanosecond that one thread does in vectors of 128 bits.
-fn peak(peers: &mut Peers) -> Result<f64, String> {
-    const ROUNDS: usize = 1 << 22;
-    const A_ROUND: usize = 12 * 2 * 2;
-    let problem = Problem::new("peak", "");
-    let problem = problem
-        .int64("rounds", ROUNDS)
-        .output("sums", vec![0.0f64; 2]);
-    peers.give("peak", &problem)?;
-    let mut fastest = f64::INFINITY;
-    for _ in 0..5 {
-        let time = peers.run("peak", 1)?.ok_or("no peak")?;
-        fastest = fastest.min(time);
-    }
-    Ok((ROUNDS * A_ROUND) as f64 / fastest)
 }

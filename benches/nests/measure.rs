@@ -54,6 +54,16 @@ impl Measurement {
         Spread::of(base.iter().zip(times).map(|(base, time)| base / time))
     }
 
+    /// The share of the products and sums in vectors of 128 bits that a processor can do which a
+    /// product of matrices does in mode `fast` on one thread, by rounds: a processor that also
+    /// works for others can do fewer, now and then.
+    pub(crate) fn share_of_peak(&self) -> Option<Spread> {
+        let operations = self.cell.nest.operations(self.cell.level)?;
+        let (peak, fast) = (self.times(Variant::PEAK)?, self.times(Variant::FAST)?);
+        let rounds = peak.iter().zip(fast);
+        Spread::of(rounds.map(|(peak, fast)| operations / fast / (PEAK_OPERATIONS / peak)))
+    }
+
     /// Nanoseconds.
     pub(crate) fn time(&self, variant: Variant) -> Option<f64> {
         let times = self.times(variant)?;
@@ -70,6 +80,11 @@ impl Measurement {
 /// What is run so often that it takes about as long as this counts as one round: clocks and pipes
 /// cost nothing then.
 const ROUND: Duration = Duration::from_millis(2);
+
+/// What [`Variant::PEAK`] multiplies and adds in one run, in vectors of two, twelve a round.
+const PEAK_OPERATIONS: f64 = (PEAK_ROUNDS * 12 * 2 * 2) as f64;
+/// As `peers/nests_ways.c` has them.
+const PEAK_ROUNDS: usize = 1 << 20;
 
 struct Bench<'p> {
     cell: Cell,
@@ -145,6 +160,10 @@ impl<'p> Bench<'p> {
                 agree(expected, found, variant.is_exact()).map_err(wrong)?;
             }
             variants.extend(self.run(variant, 1)?.map(|time| (variant, time)));
+        }
+        if self.cell.nest.operations(self.cell.level).is_some() {
+            let peak = self.run(Variant::PEAK, 1)?;
+            variants.extend(peak.map(|time| (Variant::PEAK, time)));
         }
         Ok(variants)
     }

@@ -18,9 +18,9 @@ pub(crate) fn line(measurement: &Measurement) -> String {
     text
 }
 
-/// As Markdown: all cells, and how much faster than `cc` each variant is on average. `peak` is in
-/// operations a nanosecond.
-pub(crate) fn report(measurements: &[Measurement], peak: Option<f64>) -> String {
+/// As Markdown: all cells, how much faster than `cc` each variant is on average, and what
+/// products of matrices reach.
+pub(crate) fn report(measurements: &[Measurement]) -> String {
     let names = Variant::ALL.map(|it| it.name()).join(" / cc | ");
     let columns = "--:|".repeat(Variant::ALL.len() + 1);
     let mut text = format!("| cell | cc µs | {names} / cc |\n|---|{columns}\n");
@@ -40,13 +40,7 @@ pub(crate) fn report(measurements: &[Measurement], peak: Option<f64>) -> String 
         summary(&mut text, level, &inside.collect::<Vec<_>>());
     }
     summary(&mut text, "all", &measurements.iter().collect::<Vec<_>>());
-    if let Some(peak) = peak {
-        let _ = writeln!(
-            text,
-            "\none thread multiplies and adds {peak:.1} times a nanosecond in vectors of 128 bits"
-        );
-        products(&mut text, measurements, peak);
-    }
+    products(&mut text, measurements);
     text
 }
 
@@ -78,20 +72,18 @@ fn summary(text: &mut String, group: &str, measurements: &[&Measurement]) {
     }
 }
 
-/// The share of the peak that matrix products reach on one thread in mode `fast`.
-fn products(text: &mut String, measurements: &[Measurement], peak: f64) {
-    let fast = Variant::Strew {
-        mode: strew::Mode::Fast,
-        threads: 1,
-    };
+/// What products of matrices reach of the peak.
+fn products(text: &mut String, measurements: &[Measurement]) {
     for it in measurements {
-        let nest = it.cell.nest;
-        if let ([n, m, k], true) = (
-            nest.scalars[it.cell.level],
-            nest.name.starts_with("product"),
-        ) {
-            let share = it.time(fast).map(|time| 2.0 * n * m * k / time / peak);
-            let _ = writeln!(text, "{}: {} of it", it.cell.name(), number(share));
+        if let Some(share) = it.share_of_peak() {
+            let _ = writeln!(
+                text,
+                "\n{}: {:.2} ({:.2} to {:.2}) of what one thread can multiply and add in vectors of 128 bits",
+                it.cell.name(),
+                share.median,
+                share.low,
+                share.high
+            );
         }
     }
 }

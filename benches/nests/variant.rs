@@ -17,8 +17,15 @@ impl Variant {
     /// Serial C by `cc -O3 -march=native`, which may multiply and add in one step.
     pub(crate) const CC: Self = Self::Peer("native");
 
+    /// No kernel, but products and sums in vectors of 128 bits, as many as a processor can: what
+    /// products of matrices are compared with.
+    pub(crate) const PEAK: Self = Self::Peer("peak");
+
     /// Rust that does the same, which rounds as it is written.
     const RUSTC: Self = Self::Peer("rustc");
+
+    /// strew on one thread, which may multiply and add in one step.
+    pub(crate) const FAST: Self = Self::strew(Mode::Fast, 1);
 
     const fn strew(mode: Mode, threads: usize) -> Self {
         Self::Strew { mode, threads }
@@ -32,7 +39,7 @@ impl Variant {
         Self::RUSTC,
         Self::strew(Mode::Exact, 1),
         Self::strew(Mode::Stable, 1),
-        Self::strew(Mode::Fast, 1),
+        Self::FAST,
         Self::strew(Mode::Exact, 2),
         Self::strew(Mode::Stable, 2),
         Self::strew(Mode::Fast, 2),
