@@ -462,3 +462,23 @@ fn lanes_keep_their_scalars_while_a_loop_inside_runs() {
                   }";
     check(source, Turn::new(12, 1, 0));
 }
+
+/// What lanes compute at once and statements behind them want is computed once, though each of
+/// these is behind a condition of its own.
+#[test]
+fn what_conditions_in_turn_want_of_vectors_is_computed_in_front_of_them() {
+    let source = "
+kernel @k(n: i64, key: i32[n], a: f32[n], b: f32[n], s: f32[n]) {
+  affine.for i in 0..n lanes 4 {
+    let p: f32 = a[i] * b[i]
+    scf.if a[i] < 0.5 { s[key[i]] reduce(add) p }
+    scf.if b[i] < 0.5 { s[key[i]] reduce(max) p }
+  }
+}";
+    let kernel = text::parse(source).expect("a kernel").remove(0);
+    let kernel = verify(kernel).expect("a kernel that keeps the rules");
+    let compiled = compile(&kernel, &Options::default()).expect("code");
+    let assembly = compiled.assembly(Mode::Exact).expect("assembly");
+    let products = assembly.lines().filter(|it| it.contains("mulps"));
+    assert_eq!(products.count(), 1, "{assembly}");
+}

@@ -167,7 +167,7 @@ impl FunctionLowering<'_, '_, '_> {
         self.read_extended(ty, &element)
     }
 
-    fn read_extended(&mut self, ty: Type, element: &Element) -> Value {
+    pub(super) fn read_extended(&mut self, ty: Type, element: &Element) -> Value {
         let (flags, address, at) = (element.flags, element.address, element.displacement);
         let ins = self.builder.ins();
         match (ty.bytes(), ty.is_signed()) {

@@ -17,6 +17,7 @@ impl FunctionLowering<'_, '_, '_> {
             Expr::Load(access) => self.load_extended(access),
             Expr::Local(local) => match self.locals.get(*local).copied() {
                 Some(Binding::Loaded { wide, .. }) => wide,
+                Some(Binding::InMemory(place)) => self.load_lane_extended(place),
                 _ => {
                     let value = self.local(*local);
                     extend(&mut self.builder, value, ty)

@@ -9,7 +9,7 @@ use super::early::Early;
 use super::emit::StreamValue;
 use super::exit::Exits;
 use super::known::{Known, Mark};
-use super::lanes::{Across, Behind};
+use super::lanes::{Across, Behind, InMemory};
 use super::leave::Leave;
 use super::marks::MarksValue;
 use super::offsets::Offsets;
@@ -123,6 +123,8 @@ pub(super) enum Binding {
     Let(Value),
     /// A `let` of an integer of type `ty` that was loaded, sign- or zero-extended to 64 bits.
     Loaded { wide: Value, ty: ir::Type },
+    /// A `let` of a loop in lanes, which is loaded where it is wanted.
+    InMemory(InMemory),
     /// A mutable scalar.
     Mutable(Variable),
 }
@@ -501,7 +503,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
                 Binding::Loaded { wide, ty }
             }
             Expr::Local(local) => match self.locals.get(*local).copied() {
-                Some(loaded @ Binding::Loaded { .. }) => loaded,
+                Some(loaded @ (Binding::Loaded { .. } | Binding::InMemory(_))) => loaded,
                 _ => Binding::Let(self.expr(value)),
             },
             _ => Binding::Let(self.expr(value)),
@@ -518,6 +520,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
         match self.locals.get(local).copied() {
             Some(Binding::Let(value)) => value,
             Some(Binding::Loaded { wide, ty }) => self.builder.ins().ireduce(ty, wide),
+            Some(Binding::InMemory(place)) => self.load_lane(place),
             Some(Binding::Mutable(variable)) => self.builder.use_var(variable),
             // A verified kernel declares every local before it is used.
             None => self.builder.ins().iconst(types::I64, 0),

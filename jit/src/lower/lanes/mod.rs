@@ -23,6 +23,7 @@ mod one_by_one;
 mod picked;
 mod quotient;
 mod settle;
+mod stored;
 mod transposed;
 mod value;
 mod vectors;
@@ -40,6 +41,7 @@ pub(super) use one_by_one::Behind;
 use one_by_one::OneByOne;
 use settle::Progress;
 use std::collections::BTreeMap;
+pub(super) use stored::InMemory;
 use strew_affine::interpret::Oob;
 use strew_affine::lanes::Lanes;
 use strew_affine::visit::{Loop, walk};
@@ -497,12 +499,14 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
             vectors.locals
         });
         let looked = self.look_at_keys(keys, &locals);
+        let stored = self.store_lanes((together, in_turn), &locals, &looked);
         OneByOne {
             group,
             iter,
             together,
             in_turn,
             locals,
+            stored,
             looked,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Group;
 use super::looked::Looked;
+use super::stored::Stored;
 use super::value::{self, InLanes};
 use crate::CompileError;
 use crate::lower::function::{Binding, FunctionLowering};
@@ -20,6 +21,8 @@ pub(super) struct OneByOne<'a, 'k> {
     pub(super) in_turn: &'k [Node],
     /// What the scalars are in the lanes.
     pub(super) locals: BTreeMap<LocalId, InLanes>,
+    /// Those of them that are in memory.
+    pub(super) stored: Stored,
     /// Those that were looked at in all lanes.
     pub(super) looked: Vec<Looked<'k>>,
 }
@@ -89,7 +92,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     ) -> Result<(), CompileError> {
         for number in lanes {
             self.in_lane(statements.iter, number, |function, _| {
-                function.bind_lane(statements.together, &statements.locals, number);
+                let locals = (&statements.locals, &statements.stored);
+                function.bind_lane(statements.together, locals, number);
                 make(function)
             })?;
         }
@@ -122,29 +126,35 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         made
     }
 
-    /// Makes the scalars that `declared` declares known as what they are in a lane. What is only
-    /// loaded, and nobody writes, is loaded again: that takes no longer than to get it out of a
-    /// vector.
+    /// Makes the scalars that `declared` declares known as what they are in a lane: in memory, or
+    /// else in vectors.
     pub(super) fn bind_lane(
         &mut self,
         declared: impl IntoIterator<Item = &'k Node>,
-        locals: &BTreeMap<LocalId, InLanes>,
+        (locals, stored): (&BTreeMap<LocalId, InLanes>, &Stored),
         number: u32,
     ) {
         for node in declared {
             let Node::Declare { local, value } = node else {
                 continue;
             };
-            let is_mutable = self.program.kernel.locals[*local].mutable;
-            let facts = &self.program.facts;
-            let is_loaded = matches!(value, Expr::Load(it) if facts.is_read_only(it.array));
-            if !is_mutable && is_loaded {
+            if self.is_loaded_again(*local, value) {
                 self.declare(*local, value);
+            } else if let Some(slot) = stored.get(local) {
+                self.bind_stored(*local, *slot, number);
             } else if let Some(lanes) = locals.get(local)
                 && let Some(value) = value::lane(&mut self.builder, lanes, number)
             {
                 self.locals.insert(*local, Binding::Let(value));
             }
         }
+    }
+
+    /// Whether each lane loads the `value` of `local` itself, as it is only loaded and nobody
+    /// writes it: that takes no longer than to get it out of a vector.
+    pub(super) fn is_loaded_again(&self, local: LocalId, value: &Expr) -> bool {
+        let is_mutable = self.program.kernel.locals[local].mutable;
+        let facts = &self.program.facts;
+        !is_mutable && matches!(value, Expr::Load(it) if facts.is_read_only(it.array))
     }
 }

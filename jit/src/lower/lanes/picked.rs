@@ -4,6 +4,7 @@
 use super::Group;
 use super::ahead::Turns;
 use super::looked::Looked;
+use super::stored::Stored;
 use super::value;
 use super::vectors::Vectors;
 use crate::lower::function::FunctionLowering;
@@ -39,7 +40,11 @@ impl<'k> Vectors<'_, '_, 'k, '_> {
                 for extent in &self.group.in_range {
                     function.keep_in_range(turn, extent);
                 }
-                function.bind_lane(declared.iter().copied(), &self.locals, number);
+                function.bind_lane(
+                    declared.iter().copied(),
+                    (&self.locals, &Stored::new()),
+                    number,
+                );
                 function.keep_looked(&looked);
                 function.load(access)
             })
