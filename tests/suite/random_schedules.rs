@@ -216,7 +216,7 @@ fn step(random: &mut Random, text: &str) -> Option<String> {
     let array = pick(random, &["a", "b", "t", "f"]);
     let statement = 1 + below(random, 3);
     let factor = [-1, 1, 2][below(random, 3)];
-    Some(match below(random, 41) {
+    Some(match below(random, 43) {
         0 => format!("tile({one} = {size})"),
         1 | 2 => format!("tile({one} = {size}, {next} = 2)"),
         3 => format!("tile({one} = 2, {next} = {size}, {last} = 2)"),
@@ -246,6 +246,7 @@ fn step(random: &mut Random, text: &str) -> Option<String> {
         31 => format!("vectorize({one}, 2)"),
         32 | 33 => format!("sink({one})"),
         36 => format!("narrow({one})"),
+        40 | 41 => format!("precompute({one})"),
         37 => format!("rematerialize({variable}, {one}, tile = {size})"),
         38 => format!("flag({variable}, {one})"),
         39 => format!("prefix({variable}, {one}, tile = {size})"),

@@ -1,7 +1,7 @@
 //! The step `hoist`.
 
 use crate::address::{self, Target};
-use crate::in_range::is_in_range;
+use crate::in_range::{can_fail, is_in_range};
 use crate::script::call::{Call, FaultAt};
 use crate::step::Transform;
 use crate::tree::{self, Replacing, if_runs};
@@ -80,7 +80,6 @@ fn plan(kernel: &Kernel, request: &Hoist) -> Result<Replacing, Reason> {
     let loops = [&around[..], &[Loop::Affine(target)]].concat();
     let hoisting = Hoisting {
         kernel,
-        loops: &loops,
         changed: Changed::in_loop(target.iter, &rest),
     };
     if let Some(name) = hoisting.obstacle(&hoisted, target, position) {
@@ -90,8 +89,9 @@ fn plan(kernel: &Kernel, request: &Hoist) -> Result<Replacing, Reason> {
             name,
         });
     }
+    let may_miss = |access: &Access| !is_in_range(kernel, &loops, access);
     let can_stand_alone = match &hoisted {
-        Node::Declare { value, .. } => !hoisting.can_fail(value),
+        Node::Declare { value, .. } => !can_fail(kernel, value, &may_miss),
         _ => false,
     };
     let around = Node::AffineFor(AffineFor {
@@ -111,8 +111,6 @@ fn plan(kernel: &Kernel, request: &Hoist) -> Result<Replacing, Reason> {
 
 struct Hoisting<'k> {
     kernel: &'k Kernel,
-    /// The loop and those around it.
-    loops: &'k [Loop<'k>],
     /// What the iterations change, but for the statement that leaves the loop.
     changed: Changed,
 }
@@ -196,15 +194,6 @@ impl Hoisting<'_> {
     fn of_iter(&self, iter: IterId) -> Option<String> {
         let is_changed = self.changed.has_iter(iter);
         is_changed.then(|| self.kernel.iters[iter].name.clone())
-    }
-
-    /// Whether to compute `expr` can end in a fault.
-    fn can_fail(&self, expr: &Expr) -> bool {
-        let here = match expr {
-            Expr::Load(access) => !is_in_range(self.kernel, self.loops, access),
-            _ => expr.may_divide_by_zero(self.kernel),
-        };
-        here || expr.operands().into_iter().any(|it| self.can_fail(it))
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::tree::replaced;
 use strew_affine::visit::Loop;
 use strew_affine::{
-    Access, AffineExpr, AffineFor, Array, Condition, Factor, IterId, Kernel, Overflow, Relation,
-    Subscript, Variable,
+    Access, AffineExpr, AffineFor, Array, Condition, Expr, Factor, IterId, Kernel, Overflow,
+    Relation, Subscript, Variable,
 };
 
 /// Whether every subscript of `access` lies in its extent at every iteration of `loops`, outermost
@@ -19,6 +19,16 @@ pub(crate) fn is_in_range(kernel: &Kernel, loops: &[Loop<'_>], access: &Access) 
         Subscript::Affine(expr) => stays_below(kernel, expr, extent, &ranges).unwrap_or(false),
         Subscript::Computed(_) => false,
     })
+}
+
+/// Whether to compute `expr` can end in a fault, if to load an element does where it `may_miss`.
+pub(crate) fn can_fail(kernel: &Kernel, expr: &Expr, may_miss: &dyn Fn(&Access) -> bool) -> bool {
+    let here = match expr {
+        Expr::Load(access) => may_miss(access),
+        _ => expr.may_divide_by_zero(kernel),
+    };
+    let mut operands = expr.operands().into_iter();
+    here || operands.any(|it| can_fail(kernel, it, may_miss))
 }
 
 /// What makes every subscript of `access` lie in its extent at every iteration of `loops`,

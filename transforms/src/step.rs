@@ -14,6 +14,7 @@ use crate::pack::Pack;
 use crate::parallelize::Parallelize;
 use crate::peel::Peel;
 use crate::permute::{Interchange, Permute};
+use crate::precompute::Precompute;
 use crate::prefix::Prefix;
 use crate::privatize::Privatize;
 use crate::rematerialize::Rematerialize;
@@ -154,6 +155,8 @@ steps! {
     Unroll(Unroll),
     /// The same, with the loops inside once for all of them.
     UnrollAndJam(UnrollAndJam),
+    /// What statements put into elements, before the first of them.
+    Precompute(Precompute),
     /// What a loop computes in narrower types.
     Narrow(Narrow),
     /// Several iterations of a loop at once, in the lanes of vectors.

@@ -166,7 +166,7 @@ fn place_of(stop: Stop) -> Stop {
 }
 
 /// Sizes from -2 on, indices that are out of range now and then, floats whose sums are exact.
-fn arguments(kernel: &Kernel, seed: i64) -> Vec<Argument> {
+pub(crate) fn arguments(kernel: &Kernel, seed: i64) -> Vec<Argument> {
     let mut random = Random(seed as u64);
     let size = |position: usize| match (seed % 4, position) {
         (0, _) | (_, 0) => seed / 3 - 2 * i64::from(seed == 0),

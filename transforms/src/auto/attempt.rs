@@ -160,7 +160,7 @@ impl Scheduler<'_> {
         });
         if matches!(
             step,
-            Step::Separate(_) | Step::ScalarReplace(_) | Step::Narrow(_)
+            Step::Separate(_) | Step::ScalarReplace(_) | Step::Precompute(_) | Step::Narrow(_)
         ) {
             let step = step.clone();
             self.tell(Choice::Inside { step, saving: None });

@@ -454,6 +454,9 @@ fn purpose(step: &Step) -> &'static str {
         Step::Narrow(_) => {
             "numbers of fewer bits give the same, and vectors have more lanes of them"
         }
+        Step::Precompute(_) => {
+            "what is put into elements is computed in the lanes of vectors, before it goes where data say"
+        }
         Step::Coalesce(_) => {
             "the outer one may have too few iterations for all threads, so that those of both are shared"
         }

@@ -83,7 +83,7 @@ fn longest(updated: &[&Place]) -> usize {
 const WHOLE_VECTORS: u32 = 4;
 
 /// To get a value out of a vector takes as long as so many operations.
-const TAKEN_OUT: usize = 2;
+pub(super) const TAKEN_OUT: usize = 2;
 
 /// To pick a value by a subscript and to put it into a vector takes as long as so many operations:
 /// products of sparse rows with a vector gain nothing where rows have thirty elements, and lose a
@@ -150,9 +150,8 @@ fn pays(kernel: &Kernel, lanes: &Lanes<'_>, target: Loop<'_>, read: &Elements) -
             wanted.extend(computed.get(&local).copied())
         });
     });
-    let widest = lanes.types(together).into_iter().map(Type::bytes).max();
-    let per_vector = VECTOR_BYTES / widest.unwrap_or(VECTOR_BYTES);
-    let saved = |operations: usize| operations - operations / per_vector.max(1) as usize;
+    let per_vector = per_vector(lanes, together);
+    let saved = |operations: usize| operations - operations / per_vector as usize;
     let gained = saved(all).saturating_sub(LONG_PRODUCT * products);
     let is_paid_for = || {
         let written = Elements::written(lanes, together);
@@ -161,6 +160,12 @@ fn pays(kernel: &Kernel, lanes: &Lanes<'_>, target: Loop<'_>, read: &Elements) -
         is_whole || saved(all + read.others + written.others) >= apart
     };
     (in_turn.is_empty() || gained > TAKEN_OUT * wanted.len()) && is_paid_for()
+}
+
+/// How many lanes the widest type that `body` computes in has in a vector, one at least.
+pub(super) fn per_vector(lanes: &Lanes<'_>, body: &[Node]) -> u32 {
+    let widest = lanes.types(body).into_iter().map(Type::bytes).max();
+    (VECTOR_BYTES / widest.unwrap_or(VECTOR_BYTES)).max(1)
 }
 
 /// How many operations it takes to get elements into vectors and out of them one by one, in a loop
@@ -251,7 +256,7 @@ impl Elements {
 }
 
 /// How many operations of `expr` differ from lane to lane.
-fn operations(kernel: &Kernel, lanes: &Lanes<'_>, expr: &Expr) -> usize {
+pub(super) fn operations(kernel: &Kernel, lanes: &Lanes<'_>, expr: &Expr) -> usize {
     let operands = expr
         .operands()
         .into_iter()

@@ -35,6 +35,7 @@ mod through_rows;
 mod traffic;
 mod trailing;
 mod unrolled;
+mod values;
 mod wavefront;
 mod wrapping;
 
@@ -174,6 +175,7 @@ impl<'o> Scheduler<'o> {
         self.use_registers();
         self.sum_together();
         self.unwrap_ends();
+        self.precompute();
         self.use_lanes();
         for (target, request) in unrolled::unrollable(&self.found.kernel, machine) {
             flattening.settle(target);

@@ -377,6 +377,12 @@ pub enum Reason {
         /// The loop.
         path: LoopPath,
     },
+    /// Nothing that the loop puts into elements can be computed before it does.
+    #[error("{}", words::nothing_to_precompute(.path))]
+    NothingToPrecompute {
+        /// The loop.
+        path: LoopPath,
+    },
     /// Something in the loop has no form in which several iterations run at once.
     #[error("iterations of `{path}` cannot run at once in the lanes of vectors: {obstacle}")]
     NoLanes {
@@ -432,9 +438,7 @@ pub enum Reason {
         path: LoopPath,
     },
     /// Neither a condition nor the least of a bound's alternatives changes in the loop.
-    #[error(
-        "no condition in `{path}` and no choice between alternatives of a bound depends on its iterator and on those around it alone, so there is nothing to separate"
-    )]
+    #[error("{}", words::nothing_to_separate(.path))]
     NothingToSeparate {
         /// The loop.
         path: LoopPath,
@@ -446,9 +450,7 @@ pub enum Reason {
         path: LoopPath,
     },
     /// A loop may end before its beginning, and what is added at its end would then not be done.
-    #[error(
-        "nobody could tell that `{path}` never ends before it begins; an iteration behind its last one would then be left out"
-    )]
+    #[error("{}", words::may_end_early(.path))]
     MayEndEarly {
         /// The loop.
         path: LoopPath,

@@ -58,6 +58,7 @@ impl Reason {
             | Self::NothingReduced { .. }
             | Self::NoTickets { .. }
             | Self::NothingNarrower { .. }
+            | Self::NothingToPrecompute { .. }
             | Self::NotWritten { .. }
             | Self::PrivateAnyway { .. }
             | Self::AllocatedInside { .. }
@@ -144,6 +145,7 @@ impl Reason {
             Self::NothingReduced { .. } => "NothingReduced",
             Self::NoTickets { .. } => "NoTickets",
             Self::NothingNarrower { .. } => "NothingNarrower",
+            Self::NothingToPrecompute { .. } => "NothingToPrecompute",
             Self::NotWritten { .. } => "NotWritten",
             Self::PrivateAnyway { .. } => "PrivateAnyway",
             Self::AllocatedInside { .. } => "AllocatedInside",

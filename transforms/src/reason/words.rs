@@ -140,6 +140,27 @@ pub(super) fn nothing_narrower(path: &LoopPath) -> String {
     )
 }
 
+/// What a loop whose values are to be computed before the statements that need them would need.
+pub(super) fn nothing_to_precompute(path: &LoopPath) -> String {
+    format!(
+        "nothing that statements of `{path}` put into elements takes an operation and can be computed before the first of them: it is only loaded, or reads what they write, or could fail where a condition keeps it from being computed"
+    )
+}
+
+/// What a loop that is to be cut where something changes would need.
+pub(super) fn nothing_to_separate(path: &LoopPath) -> String {
+    format!(
+        "no condition in `{path}` and no choice between alternatives of a bound depends on its iterator and on those around it alone, so there is nothing to separate"
+    )
+}
+
+/// Why a loop takes in nothing of what follows it.
+pub(super) fn may_end_early(path: &LoopPath) -> String {
+    format!(
+        "nobody could tell that `{path}` never ends before it begins; an iteration behind its last one would then be left out"
+    )
+}
+
 /// What a loop that takes in what follows it would need.
 pub(super) fn nothing_behind(path: &LoopPath) -> String {
     format!(

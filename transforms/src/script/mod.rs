@@ -284,9 +284,9 @@ mod tests {
     use super::*;
     use crate::{
         Coalesce, Delinearize, Distribute, End, Expand, Flag, Fuse, Hoist, Interchange, LoopPath,
-        Pack, Parallelize, Peel, Permute, Prefix, Privatize, Rematerialize, Reverse, ScalarReplace,
-        Separate, Shift, Sink, Size, Skew, Split, StripMine, Tile, TileIndirection, TileReduction,
-        Unroll, UnrollAndJam, Vectorize,
+        Pack, Parallelize, Peel, Permute, Precompute, Prefix, Privatize, Rematerialize, Reverse,
+        ScalarReplace, Separate, Shift, Sink, Size, Skew, Split, StripMine, Tile, TileIndirection,
+        TileReduction, Unroll, UnrollAndJam, Vectorize,
     };
     use proptest::prelude::*;
 
@@ -360,6 +360,7 @@ mod tests {
             path().prop_map(|it| Parallelize::new(it).into()),
             path().prop_map(|it| Separate::new(it).into()),
             path().prop_map(|it| Sink::new(it).into()),
+            path().prop_map(|it| Precompute::new(it).into()),
             numbered().prop_map(|(it, factor)| UnrollAndJam::new(it, factor).into()),
             (any::<u64>(), path()).prop_map(|(number, it)| Hoist::new(number, it).into()),
             (any::<u64>(), path(), any::<i64>())
