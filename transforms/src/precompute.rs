@@ -24,9 +24,10 @@ use strew_affine::{Access, Expr, Kernel, LocalId, Node};
 /// ```
 ///
 /// So it can be computed in the lanes of vectors, in front of what is made turn by turn. Legal when
-/// nothing from that first statement on sets what is read for it; other values stay where they are,
+/// nothing from that first statement on sets what is read for it. Other values stay where they are,
 /// as do those behind conditions which could end in a fault that the iteration does not end in
-/// anyway, those of loops inside and such that are only loaded. If iterations fail, they may fail in another statement first.
+/// anyway, those of loops inside and such that are only loaded. If iterations fail, they may fail
+/// in another statement first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Precompute {
     /// The loop, an `affine.for` or `scf.for`.
