@@ -61,6 +61,11 @@ impl Changed {
         self
     }
 
+    /// The same where `local` gets its value before, and no other one later.
+    pub fn forget_declared(&mut self, local: LocalId) {
+        self.declared.remove(&local);
+    }
+
     /// Whether the iterator is among it.
     pub fn has_iter(&self, iter: IterId) -> bool {
         self.iters.contains(&iter)

@@ -7,11 +7,11 @@ use crate::tree::{Nested, Replacing, scalar_for};
 use crate::{LoopPath, Reason};
 use std::slice::from_ref;
 use strew_affine::changed::Changed;
-use strew_affine::visit::{Loop, writes_elements};
+use strew_affine::visit::{Loop, for_each_sure_load, writes_elements};
 use strew_affine::{Access, Expr, Kernel, LocalId, Node};
 
 /// Computes what the statements of a loop put into elements before the first of them does, behind
-/// conditions, too.
+/// conditions, too, and what scalars that are declared in between hold.
 ///
 /// ```text
 /// affine.for i in 0..n {                          affine.for i in 0..n {
@@ -44,20 +44,21 @@ fn plan(kernel: &Kernel, request: &Precompute) -> Result<Replacing, Reason> {
     let path = &request.target;
     let Nested { it: target, around } = address::find_counted(kernel, path)?;
     address::check_no_lanes(target.lanes(), path)?;
-    let values = values(kernel, &around, target);
-    if values.is_empty() {
+    let early = Early::of(kernel, &around, target);
+    if early.is_empty() {
         return Err(Reason::NothingToPrecompute { path: path.clone() });
     }
     let mut prepared = kernel.clone();
-    let declared = values.iter().map(|it| declare(&mut prepared, it));
-    let (locals, declared): (Vec<_>, Vec<_>) = declared.unzip();
+    let named = early.values.iter().map(|it| name(&mut prepared, it));
+    let (locals, named): (Vec<_>, Vec<_>) = named.unzip();
     let (before, rest) = target.body().split_at(first_write(target.body()));
-    let mut rest = rest.to_vec();
-    let known: Vec<_> = values.iter().map(|it| it.value).zip(locals).collect();
-    use_known(&mut rest, &known);
+    let (moved, mut rest): (Vec<Node>, Vec<Node>) =
+        (rest.iter().cloned()).partition(|it| early.declares(it));
+    let values = early.values.iter().map(|it| it.value);
+    use_named(&mut rest, &values.zip(locals).collect::<Vec<_>>());
     let mut replacement = target.to_node();
     for body in replacement.blocks_mut() {
-        *body = [before, &declared, &rest].concat().into();
+        *body = [before, &moved, &named, &rest].concat().into();
     }
     Ok(Replacing {
         kernel: prepared,
@@ -75,54 +76,85 @@ pub(crate) struct Put<'k> {
     pub(crate) is_conditional: bool,
 }
 
-/// What can be computed before the first statement of `target` that writes elements, each once.
-pub(crate) fn values<'k>(kernel: &Kernel, around: &[Loop<'_>], target: Loop<'k>) -> Vec<Put<'k>> {
-    let rest = &target.body()[first_write(target.body())..];
-    let loops = [around, &[target]].concat();
-    let changed = Changed::by(rest);
-    let sure = sure_loads(target.body());
-    let may_miss = |access: &Access| {
-        !is_in_range(kernel, &loops, access) && !sure.iter().any(|it| it.is_same(access))
-    };
-    let mut found: Vec<Put<'k>> = Vec::new();
-    for put in put_by(rest, false) {
-        let is_sure = || !put.is_conditional || !can_fail(kernel, put.value, &may_miss);
-        if is_computed(put.value) && changed.expr_stays(put.value) && is_sure() {
-            match found.iter_mut().find(|it| it.value.is_same(put.value)) {
-                Some(known) => known.is_conditional &= put.is_conditional,
-                None => found.push(put),
+/// What can be computed before the first statement of a loop that writes elements.
+pub(crate) struct Early<'k> {
+    /// Scalars that are declared behind it, in their order.
+    declared: Vec<(LocalId, &'k Expr)>,
+    /// Each once.
+    pub(crate) values: Vec<Put<'k>>,
+}
+
+impl<'k> Early<'k> {
+    /// Of `target`, which stands in the loops `around`.
+    pub(crate) fn of(kernel: &Kernel, around: &[Loop<'_>], target: Loop<'k>) -> Self {
+        let rest = &target.body()[first_write(target.body())..];
+        let mut changed = Changed::by(rest);
+        let mut early = Self {
+            declared: Vec::new(),
+            values: Vec::new(),
+        };
+        for node in rest {
+            if let Node::Declare { local, value } = node
+                && !kernel.locals[*local].mutable
+                && changed.expr_stays(value)
+            {
+                changed.forget_declared(*local);
+                early.declared.push((*local, value));
             }
         }
+        let loops = [around, &[target]].concat();
+        let sure = sure_loads(target.body());
+        let may_miss = |access: &Access| {
+            !is_in_range(kernel, &loops, access) && !sure.iter().any(|it| it.is_same(access))
+        };
+        for put in put_by(rest, false) {
+            let is_sure = || !put.is_conditional || !can_fail(kernel, put.value, &may_miss);
+            if is_computed(put.value) && changed.expr_stays(put.value) && is_sure() {
+                early.add(put);
+            }
+        }
+        early
     }
-    found
+
+    fn add(&mut self, put: Put<'k>) {
+        let mut known = self.values.iter_mut();
+        match known.find(|it| it.value.is_same(put.value)) {
+            Some(known) => known.is_conditional &= put.is_conditional,
+            None => self.values.push(put),
+        }
+    }
+
+    /// Whether none of it takes an operation.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty() && !self.declared.iter().any(|(_, it)| is_computed(it))
+    }
+
+    fn declares(&self, node: &Node) -> bool {
+        matches!(node, Node::Declare { local, .. } if self.declared.iter().any(|it| it.0 == *local))
+    }
 }
 
 /// The number of the first statement in `body` that writes elements.
-fn first_write(body: &[Node]) -> usize {
+pub(crate) fn first_write(body: &[Node]) -> usize {
     let first = body.iter().position(|it| writes_elements(from_ref(it)));
     first.unwrap_or(body.len())
 }
 
-/// What each run of `body` loads for the values of its statements, where it ends in no fault.
+/// What each run of `body` loads for the values of its statements, where it ends in no fault, if
+/// that is the same element wherever it stands in it.
 fn sure_loads(body: &[Node]) -> Vec<&Access> {
-    fn add<'k>(loads: &mut Vec<&'k Access>, expr: &'k Expr) {
-        match expr {
-            Expr::Load(access) => loads.push(access),
-            Expr::And(first, _) | Expr::Or(first, _) | Expr::Select(first, ..) => add(loads, first),
-            _ => expr.operands().into_iter().for_each(|it| add(loads, it)),
-        }
-    }
-    let mut loads = Vec::new();
-    for node in body {
-        let is_statement = matches!(
+    let is_statement = |node: &&Node| {
+        matches!(
             node,
             Node::Declare { .. } | Node::Assign { .. } | Node::Reduce { .. } | Node::ScfIf { .. }
-        );
-        if is_statement {
-            let values = node.expressions().into_iter();
-            values.for_each(|it| add(&mut loads, it));
-        }
+        )
+    };
+    let mut loads = Vec::new();
+    for value in body.iter().filter(is_statement).flat_map(Node::expressions) {
+        for_each_sure_load(value, &mut |it| loads.push(it));
     }
+    let changed = Changed::by(body);
+    loads.retain(|it| changed.keeps_place(it));
     loads
 }
 
@@ -158,7 +190,7 @@ fn is_computed(value: &Expr) -> bool {
 }
 
 /// A scalar for what is `put`.
-fn declare(kernel: &mut Kernel, put: &Put<'_>) -> (LocalId, Node) {
+fn name(kernel: &mut Kernel, put: &Put<'_>) -> (LocalId, Node) {
     let local = scalar_for(kernel, put.element, "v");
     let local = kernel.locals.alloc(local);
     let value = put.value.clone();
@@ -166,19 +198,19 @@ fn declare(kernel: &mut Kernel, put: &Put<'_>) -> (LocalId, Node) {
 }
 
 /// Puts the scalars in the place of what they hold.
-fn use_known(nodes: &mut [Node], known: &[(&Expr, LocalId)]) {
+fn use_named(nodes: &mut [Node], named: &[(&Expr, LocalId)]) {
     for node in nodes {
         match node {
             Node::Assign { .. } | Node::Reduce { .. } => {
                 for value in node.expressions_mut() {
-                    if let Some((_, local)) = known.iter().find(|(it, _)| it.is_same(value)) {
+                    if let Some((_, local)) = named.iter().find(|(it, _)| it.is_same(value)) {
                         *value = Expr::Local(*local);
                     }
                 }
             }
             _ => {
                 for block in node.blocks_mut() {
-                    use_known(block, known);
+                    use_named(block, named);
                 }
             }
         }
@@ -222,6 +254,23 @@ mod tests {
         );
     }
 
+    #[test]
+    fn scalars_declared_in_between_come_first() {
+        accepts(
+            &with(
+                "let a: f64 = x[i] * 2.0 h[key[i]] reduce(add) a
+                 let b: f64 = a * y[i] h[i] reduce(max) b * b
+                 let d: f64 = h[i] c[i] = i64(d)",
+            ),
+            "precompute(i)",
+            &with(
+                "let a: f64 = x[i] * 2.0 let b: f64 = a * y[i] let h_v: f64 = b * b
+                 h[key[i]] reduce(add) a h[i] reduce(max) h_v
+                 let d: f64 = h[i] c[i] = i64(d)",
+            ),
+        );
+    }
+
     /// What statements leave of which some are skipped, and how many are.
     fn skipping(kernel: &Verified, seed: i64) -> (Vec<Argument>, Result<u64, Stop>) {
         let mut arguments = arguments(kernel, seed);
@@ -240,6 +289,7 @@ mod tests {
             "scf.if x[i] < 0.5 { h[key[i]] reduce(add) x[i] * 2.0 } else { h[i] = y[i] * 2.0 }",
             "affine.if (i < m) { h[i] reduce(add) x[i] * 2.0 }",
             "h[i] reduce(add) x[i + 1] scf.if x[i] < 0.5 { h[key[i]] reduce(add) x[i + 1] * 2.0 }",
+            "h[i] = 1.0 let a: f64 = x[i + 1] * 2.0 h[key[i]] reduce(add) a scf.if y[i] < 0.5 { h[0] = a * 3.0 }",
             "scf.if x[i + 1] < 0.5 { h[key[i]] reduce(add) x[i + 1] * 2.0 }",
         ] {
             let before = kernel(&with(body));
@@ -262,6 +312,7 @@ mod tests {
             "scf.if x[i] < 0.5 { c[i] = i / c[m] }",
             "scf.if x[i] < 0.5 && x[i + 1] < 0.5 { h[i] = x[i + 1] * 2.0 }",
             "scf.if x[i] < 0.5 { h[i] = 1.0 c[i] = 1 / m }",
+            "var b: i32 = key[i] let a: f64 = x[b] b = b + 5 scf.if a < 0.5 { h[i] = x[b] * 2.0 }",
             "scf.if x[i] < 0.5 { let t: f64 = x[i] * 2.0 h[i] = t * t }",
             "h[i] = x[i] affine.for j in 0..m { c[j] reduce(add) j + 1 }",
             "var t: f64 = x[i] h[i] = x[i] t = t + 1.0 h[i] = t * 2.0",

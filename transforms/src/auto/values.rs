@@ -3,11 +3,11 @@
 use super::lanes::{TAKEN_OUT, count, operations, per_vector};
 use super::{Scheduler, path_to};
 use crate::Precompute;
-use crate::precompute::{self, Put};
-use crate::tree::{self, Nested};
+use crate::precompute::{Early, Put, first_write};
+use crate::tree::{self, Nested, reads_local};
 use strew_affine::lanes::{Lanes, MOST_LANES};
 use strew_affine::visit::{Loop, has_loops, writes_elements};
-use strew_affine::{BinaryOp, Expr, IterId, Kernel, Type};
+use strew_affine::{BinaryOp, Expr, IterId, Kernel, Node, Type};
 
 /// What is computed where a condition holds is so in all lanes then. With so many of them it takes
 /// no longer though the condition holds in one of them alone.
@@ -24,22 +24,24 @@ impl Scheduler<'_> {
             let Some(Nested { it, around }) = tree::loops_over(&before, &[iter]).pop() else {
                 continue;
             };
-            let values = precompute::values(&before, &around, it);
-            if values.is_empty() {
+            let early = Early::of(&before, &around, it);
+            if early.is_empty() {
                 continue;
             }
+            let first = first_write(it.body());
             self.attempt(|attempt| {
                 attempt.step(Precompute::new(path_to(attempt.kernel(), iter)))?;
                 let after = tree::loops_over(attempt.kernel(), &[iter]).pop()?.it;
-                pays(attempt.kernel(), after, &values).then_some(())
+                pays(attempt.kernel(), after, (first, &early.values)).then_some(())
             });
         }
     }
 }
 
-/// Whether it takes no longer to compute `values` in the lanes of `target`, which names them, and
-/// to get them out of these than to compute each where it is wanted.
-fn pays(kernel: &Kernel, target: Loop<'_>, values: &[Put<'_>]) -> bool {
+/// Whether it takes no longer to compute in the lanes of `target` what is declared from its
+/// statement number `first` on, some of it these `values`, and to get it out of these than to
+/// compute it where it is wanted.
+fn pays(kernel: &Kernel, target: Loop<'_>, (first, values): (usize, &[Put<'_>])) -> bool {
     let Ok(lanes) = Lanes::of(kernel, target, MOST_LANES) else {
         return false;
     };
@@ -48,15 +50,18 @@ fn pays(kernel: &Kernel, target: Loop<'_>, values: &[Put<'_>]) -> bool {
     let may_be_in_vain = |it: &Put<'_>| {
         it.is_conditional && (in_a_vector < LANES_WITH_CONDITIONS || takes_long(kernel, it.value))
     };
-    let all: usize = values
-        .iter()
-        .map(|it| operations(kernel, &lanes, it.value))
-        .sum();
+    let (mut all, mut wanted) = (0, 0);
+    for node in together.get(first..).unwrap_or_default() {
+        if let Node::Declare { local, value } = node {
+            all += operations(kernel, &lanes, value);
+            wanted += usize::from(reads_local(in_turn, *local));
+        }
+    }
     let saved = all - all / in_a_vector as usize;
     !in_turn.is_empty()
         && !writes_elements(together)
         && !values.iter().any(may_be_in_vain)
-        && saved > TAKEN_OUT * values.len()
+        && saved > TAKEN_OUT * wanted
         && count(kernel, target).is_some()
 }
 
@@ -100,6 +105,10 @@ mod tests {
             true,
         );
         check(&format!("h[b] = {value}"), true);
+        check(
+            &format!("h[b] reduce(add) y[i] let a: f32 = {value} h[0] reduce(add) a"),
+            true,
+        );
     }
 
     #[test]

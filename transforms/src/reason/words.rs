@@ -143,7 +143,7 @@ pub(super) fn nothing_narrower(path: &LoopPath) -> String {
 /// What a loop whose values are to be computed before the statements that need them would need.
 pub(super) fn nothing_to_precompute(path: &LoopPath) -> String {
     format!(
-        "nothing that statements of `{path}` put into elements takes an operation and can be computed before the first of them: it is only loaded, or reads what they write, or could fail where a condition keeps it from being computed"
+        "nothing that statements of `{path}` put into elements takes an operation and can be computed before the first of them: it is only loaded, or in a scalar already, or reads what they write, or could fail where a condition keeps it from being computed"
     )
 }
 
