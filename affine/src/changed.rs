@@ -61,7 +61,7 @@ impl Changed {
         self
     }
 
-    /// The same where `local` gets its value before, and no other one later.
+    /// Takes it that `local` is declared before, which matters where no other node sets it.
     pub fn forget_declared(&mut self, local: LocalId) {
         self.declared.remove(&local);
     }

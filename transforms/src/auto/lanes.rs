@@ -297,7 +297,7 @@ fn long_products(kernel: &Kernel, lanes: &Lanes<'_>, expr: &Expr) -> usize {
     inside + usize::from(is_product && lanes.varies(expr))
 }
 
-fn is_long_integer(ty: Type) -> bool {
+pub(super) fn is_long_integer(ty: Type) -> bool {
     ty.is_integer() && ty.bits() == 64
 }
 

@@ -1,13 +1,13 @@
 //! Which loops compute what they put where data say in lanes, in front of the statements that do.
 
-use super::lanes::{TAKEN_OUT, count, operations, per_vector};
+use super::lanes::{TAKEN_OUT, count, is_long_integer, operations, per_vector};
 use super::{Scheduler, path_to};
 use crate::Precompute;
 use crate::precompute::{Early, Put, first_write};
 use crate::tree::{self, Nested, reads_local};
 use strew_affine::lanes::{Lanes, MOST_LANES};
 use strew_affine::visit::{Loop, has_loops, writes_elements};
-use strew_affine::{BinaryOp, Expr, IterId, Kernel, Node, Type};
+use strew_affine::{BinaryOp, Expr, IterId, Kernel, Node};
 
 /// What is computed where a condition holds is so in all lanes then. With so many of them it takes
 /// no longer though the condition holds in one of them alone.
@@ -69,7 +69,7 @@ fn pays(kernel: &Kernel, target: Loop<'_>, (first, values): (usize, &[Put<'_>]))
 fn takes_long(kernel: &Kernel, expr: &Expr) -> bool {
     let here = match expr {
         Expr::Binary(BinaryOp::Div | BinaryOp::Rem, ..) | Expr::Call(..) => true,
-        Expr::Binary(BinaryOp::Mul, ..) => matches!(expr.ty(kernel), Type::I64 | Type::U64),
+        Expr::Binary(BinaryOp::Mul, ..) => is_long_integer(expr.ty(kernel)),
         _ => false,
     };
     let mut operands = expr.operands().into_iter();

@@ -7,8 +7,7 @@
 
 use super::value::InLanes;
 use super::vectors::Vectors;
-use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
-use strew_affine::lanes::VECTOR_BYTES;
+use cranelift_codegen::ir::{StackSlot, Value};
 
 /// After so many updates: what these multiply by fits the registers beside the sums.
 const UPDATES: usize = 3;
@@ -39,10 +38,7 @@ impl Vectors<'_, '_, '_, '_> {
         }
         let slot = self.nowhere(sums.len());
         // Each has a place of its own: of two stores to one place, the first would be left out.
-        for (at, sum) in (0..).step_by(VECTOR_BYTES as usize).zip(sums) {
-            let ins = self.function.builder.ins();
-            ins.stack_store(types::I64, sum, slot, at);
-        }
+        self.function.store_in(slot, &sums);
     }
 
     /// A place for so many vectors.
@@ -52,9 +48,7 @@ impl Vectors<'_, '_, '_, '_> {
         {
             return slot;
         }
-        let bytes = vectors as u32 * VECTOR_BYTES;
-        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4);
-        let slot = self.function.builder.create_sized_stack_slot(slot);
+        let slot = self.function.slot_for(vectors);
         self.progress.nowhere = Some((slot, vectors));
         slot
     }

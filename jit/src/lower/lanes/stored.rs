@@ -62,14 +62,24 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     fn store_vectors(&mut self, vectors: &[Value]) -> StackSlot {
-        let bytes = vectors.len() as u32 * VECTOR_BYTES;
+        let slot = self.slot_for(vectors.len());
+        self.store_in(slot, vectors);
+        slot
+    }
+
+    /// A place for so many vectors.
+    pub(super) fn slot_for(&mut self, vectors: usize) -> StackSlot {
+        let bytes = vectors as u32 * VECTOR_BYTES;
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4);
-        let slot = self.builder.create_sized_stack_slot(slot);
+        self.builder.create_sized_stack_slot(slot)
+    }
+
+    /// Stores `vectors` in `slot`, one behind the other.
+    pub(super) fn store_in(&mut self, slot: StackSlot, vectors: &[Value]) {
         for (at, vector) in (0..).step_by(VECTOR_BYTES as usize).zip(vectors) {
             let ins = self.builder.ins();
             ins.stack_store(types::I64, *vector, slot, at);
         }
-        slot
     }
 
     pub(super) fn bind_stored(&mut self, local: LocalId, slot: StackSlot, number: u32) {
