@@ -70,8 +70,8 @@ pub struct Compiled {
 }
 
 /// Why a schedule is given up in a call whose sizes, or keys, it cannot have.
-const LEAVES_ITS_TYPE: &str =
-    "with these sizes or keys, a bound or a subscript leaves its type on the way";
+const FAILS_ALONE: &str = "with these sizes or keys it ends in a fault where the kernel as it was \
+                           written does not: a bound or a subscript may leave its type on the way";
 
 /// Why one is given up for keys.
 const OTHER_KEYS: &str = "keys go beyond the rows that it found, here or in an earlier call";
@@ -501,7 +501,7 @@ impl Compiled {
             let scheduled = self.scheduled.parsed.schedule(&plan, &mut ())?;
             let mut compiled = scheduled.compile_with(Faults::Located, self.oob)?;
             // Only a schedule can have failed where the kernel as it was written does not.
-            compiled.dropped = Some(LEAVES_ITS_TYPE.to_owned());
+            compiled.dropped = Some(FAILS_ALONE.to_owned());
             Ok(Arc::new(compiled))
         };
         self.written.get_or_init(make).clone()

@@ -45,6 +45,18 @@ fn what_has_no_vector_form_is_made_turn_by_turn() {
     }
 }
 
+/// What was loaded by a key is not loaded by what the key is when the turns come.
+#[test]
+fn what_a_key_picked_before_it_is_set_again_is_that_in_turn() {
+    let set_again = "let a: f64 = w[k] let b: f64 = a * 2.0 k = 8 - k";
+    for used in ["a", "b", "a + w[k]"] {
+        let body = format!("var k: i32 = i32(x[i] * 8.0) {set_again} p[k] reduce(add) {used}");
+        let (source, given) = histogram(&some(33), &body, "auto");
+        let outcome = check(&source, &given);
+        assert!(outcome.is_ok(), "{source}\n{outcome:?}");
+    }
+}
+
 fn some(count: usize) -> Vec<f32> {
     let each = (0..count).map(|it| 0.25 + (it * it % 64) as f32 / 90.0);
     each.collect()

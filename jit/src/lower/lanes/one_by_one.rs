@@ -9,6 +9,7 @@ use crate::lower::function::{Binding, FunctionLowering};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use strew_affine::visit::for_each_local_in_subscripts;
 use strew_affine::{AffineExpr, Expr, IterId, LocalId, Node};
 
 /// The statements of a group of turns that each lane makes for itself.
@@ -151,10 +152,15 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
     }
 
     /// Whether each lane loads the `value` of `local` itself, as it is only loaded and nobody
-    /// writes it: that takes no longer than to get it out of a vector.
+    /// writes it: that takes no longer than to get it out of a vector. By a scalar that is set
+    /// again it would load another element by then.
     pub(super) fn is_loaded_again(&self, local: LocalId, value: &Expr) -> bool {
-        let is_mutable = self.program.kernel.locals[local].mutable;
-        let facts = &self.program.facts;
-        !is_mutable && matches!(value, Expr::Load(it) if facts.is_read_only(it.array))
+        let is_mutable = |it: LocalId| self.program.kernel.locals[it].mutable;
+        let Expr::Load(access) = value else {
+            return false;
+        };
+        let mut stays = !is_mutable(local);
+        for_each_local_in_subscripts(access, &mut |it| stays &= !is_mutable(it));
+        stays && self.program.facts.is_read_only(access.array)
     }
 }
