@@ -13,6 +13,7 @@ use super::lanes::{Across, Behind, InMemory};
 use super::leave::Leave;
 use super::marks::MarksValue;
 use super::offsets::Offsets;
+use super::operation;
 use super::pages::PagesValue;
 use super::partials::Partials;
 use super::rows::Rows;
@@ -34,7 +35,7 @@ use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
 use strew_affine::{
     AffineExpr, ArrayId, Counter, Disjoint, Expr, IterId, LocalId, Node, Parameter, ScalarId, Type,
-    Whiles,
+    Value as Constant, Whiles,
 };
 use strew_runtime::abi::{Call, Slot, Status};
 
@@ -522,8 +523,12 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             Some(Binding::Loaded { wide, ty }) => self.builder.ins().ireduce(ty, wide),
             Some(Binding::InMemory(place)) => self.load_lane(place),
             Some(Binding::Mutable(variable)) => self.builder.use_var(variable),
-            // A verified kernel declares every local before it is used.
-            None => self.builder.ins().iconst(types::I64, 0),
+            // A verified kernel declares every local before it is used: this one is idle, and lanes
+            // compute what nobody needs from it.
+            None => {
+                let anything = Constant::zero(self.program.kernel.locals[local].ty);
+                operation::constant(&mut self.builder, anything)
+            }
         }
     }
 

@@ -25,13 +25,14 @@ fn histogram(x: &[f32], body: &str, strategy: &str) -> (String, Vec<Given>) {
     (source, given)
 }
 
-const TURN_BY_TURN: [&str; 6] = [
+const TURN_BY_TURN: [&str; 7] = [
     "let k: i32 = i32((x[i] - lo) * 8.0) p[k] reduce(add) w[i]",
     "let v: f64 = w[i] let k: i32 = i32(x[i] * 8.0) p[k] reduce(add) v p[8 - k] reduce(add) v * v",
     "var k: i32 = i32(x[i] * 11.0) k reduce(max) 0 scf.if k >= m { k = m - 1 } p[k] reduce(add) w[i]",
     "var k: i32 = 3 scf.if x[i] < lo { k = i32(x[i] * 2.0) k = k + 1 } else { k = k + 2 } p[k] reduce(add) w[i]",
     "let k: i32 = i32(x[i] * 8.0) let b: bool = x[i] < lo scf.if b { p[k] reduce(add) w[i] } else { p[0] reduce(add) 1.0 }",
     "let k: i32 = i32(x[i] * 7.0) let l: i64 = i64(k) * i p[k] reduce(add) f64(l) var t: f64 = w[i] t = t + t p[k + 1] reduce(add) t",
+    "let s: f64 = 2.0 - f64(lo) let k: i32 = i32(x[i] * 8.0) let v: f64 = w[i] * (s * s) p[k] reduce(add) v",
 ];
 
 #[test]
