@@ -65,7 +65,7 @@ fn some(count: usize) -> Vec<f32> {
 
 #[test]
 fn what_is_made_turn_by_turn_goes_by_every_strategy_and_body() {
-    for strategy in ["serial", "dense", "blocked", "binned"] {
+    for strategy in ["serial", "dense", "blocked", "binned", "apart"] {
         for shape in [Body::Direct, Body::RunLength, Body::Partials, Body::Tables] {
             for body in TURN_BY_TURN {
                 let (source, given) = histogram(&some(100), body, strategy);
