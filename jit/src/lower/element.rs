@@ -14,7 +14,7 @@ impl FunctionLowering<'_, '_, '_> {
         let kernel = self.program.kernel;
         let ty = kernel.arrays[array].element;
         let elements = few_elements(kernel, array).unwrap_or(0);
-        let zero = operation::constant(&mut self.builder, strew_affine::Value::zero(ty));
+        let zero = operation::zero(&mut self.builder, ty);
         let variables = (0..elements).map(|_| {
             let variable = self.builder.declare_var(clif_type(ty));
             self.builder.def_var(variable, zero);

@@ -35,7 +35,7 @@ use strew_affine::interpret::Oob;
 use strew_affine::visit::Loop;
 use strew_affine::{
     AffineExpr, ArrayId, Counter, Disjoint, Expr, IterId, LocalId, Node, Parameter, ScalarId, Type,
-    Value as Constant, Whiles,
+    Whiles,
 };
 use strew_runtime::abi::{Call, Slot, Status};
 
@@ -525,10 +525,7 @@ impl<'p, 'k, 'f> FunctionLowering<'p, 'k, 'f> {
             Some(Binding::Mutable(variable)) => self.builder.use_var(variable),
             // A verified kernel declares every local before it is used: this one is idle, and lanes
             // compute what nobody needs from it.
-            None => {
-                let anything = Constant::zero(self.program.kernel.locals[local].ty);
-                operation::constant(&mut self.builder, anything)
-            }
+            None => operation::zero(&mut self.builder, self.program.kernel.locals[local].ty),
         }
     }
 

@@ -18,6 +18,10 @@ pub(super) fn constant(builder: &mut FunctionBuilder<'_>, value: Constant) -> Va
     }
 }
 
+pub(super) fn zero(builder: &mut FunctionBuilder<'_>, ty: Type) -> Value {
+    constant(builder, Constant::zero(ty))
+}
+
 /// The same for a scalar that others are taken from, or that is divided by others. The code
 /// generator makes a float that has to be in a register anew in each block that uses it, by way of
 /// a register for integers; what is made of the integer's bits it makes once, before the loop.

@@ -201,8 +201,8 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
 
     /// Declares a scalar that has no value when an index in `value` is out of range.
     pub(super) fn declare_uncertain(&mut self, local: LocalId, value: &'k Expr) {
-        let zero = strew_affine::Value::zero(self.program.kernel.locals[local].ty);
-        let zero = super::operation::constant(&mut self.builder, zero);
+        let declared = &self.program.kernel.locals[local];
+        let zero = super::operation::zero(&mut self.builder, declared.ty);
         let ty = self.builder.func.dfg.value_type(zero);
         let variable = self.builder.declare_var(ty);
         self.builder.def_var(variable, zero);

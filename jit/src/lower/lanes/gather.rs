@@ -294,7 +294,7 @@ impl<'k> FunctionLowering<'_, 'k, '_> {
         }
         let [look, next] = [(); 2].map(|()| self.builder.create_block());
         self.builder.set_cold_block(look);
-        let zero = operation::constant(&mut self.builder, Constant::zero(held.gathering.ty));
+        let zero = operation::zero(&mut self.builder, held.gathering.ty);
         let is_zero = self.builder.ins().fcmp(FloatCC::Equal, all, zero);
         self.builder.ins().brif(is_zero, look, &[], next, &[]);
         self.builder.switch_to_block(look);
